@@ -1,0 +1,175 @@
+import type { Task } from "./task.ts";
+
+const BRAND = Symbol.for("wadi.error");
+
+export type ErrorCode =
+  | "ALREADY_EXISTS"
+  | "DRIVER_ERROR"
+  | "INVALID_ARGUMENT"
+  | "LOST_LEASE"
+  | "PROTOCOL_VERSION_MISMATCH"
+  | "QUEUE_FULL"
+  | "SCHEMA_MISMATCH"
+  | "SERIALIZATION_ERROR"
+  | "TASK_CANCELED"
+  | "TASK_ERROR"
+  | "TASK_FAILED"
+  | "TASK_TIMEOUT"
+  | "UNSUPPORTED";
+
+export interface WadiErrorOptions {
+  /** @default false */
+  retryable?: boolean;
+  cause?: unknown;
+}
+
+/** Base of every error Wadi throws. `WadiError.is(e)` also recognises errors of a second bundled copy. */
+export class WadiError extends Error {
+  override readonly name: string = "WadiError";
+  readonly code: ErrorCode;
+  /** True if the same call, unchanged, may succeed later. */
+  readonly retryable: boolean;
+
+  constructor(code: ErrorCode, message: string, options: WadiErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.retryable = options.retryable ?? false;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  static is(error: unknown): error is WadiError {
+    return typeof error === "object" && error !== null && BRAND in error;
+  }
+}
+
+/** An argument or option is out of range or of the wrong type. Thrown before any I/O. */
+export class InvalidArgument extends WadiError {
+  override readonly name = "InvalidArgument";
+  constructor(message: string, options?: WadiErrorOptions) {
+    super("INVALID_ARGUMENT", message, options);
+  }
+}
+
+/** A value cannot be held by JSON, or by the JSON type of this database. Thrown before any I/O. */
+export class SerializationError extends WadiError {
+  override readonly name = "SerializationError";
+  constructor(message: string, options?: WadiErrorOptions) {
+    super("SERIALIZATION_ERROR", message, options);
+  }
+}
+
+/** The key already has a task and the conflict policy is `reject`. */
+export class AlreadyExists extends WadiError {
+  override readonly name = "AlreadyExists";
+  readonly key: string;
+  readonly taskId: string;
+  constructor(key: string, taskId: string) {
+    super("ALREADY_EXISTS", `key "${key}" already has task ${taskId}; use another key, or conflict "reuse" or "replace"`);
+    this.key = key;
+    this.taskId = taskId;
+  }
+}
+
+/** This worker no longer owns the task: its lease ran out, or the task was settled or claimed elsewhere. */
+export class LostLease extends WadiError {
+  override readonly name = "LostLease";
+  readonly taskId: string;
+  constructor(taskId: string) {
+    super(
+      "LOST_LEASE",
+      `the lease on task ${taskId} is lost: it ran out or another worker took the task; raise leaseMs or send heartbeats`,
+    );
+    this.taskId = taskId;
+  }
+}
+
+/** A wait ended before the task did. The task itself goes on. */
+export class TaskTimeout extends WadiError {
+  override readonly name = "TaskTimeout";
+  readonly id: string | null;
+  readonly key: string | null;
+  /** The task as last seen, null if none was seen. */
+  readonly task: Task | null;
+  constructor(message: string, seen: { id: string | null; key: string | null; task: Task | null }) {
+    super("TASK_TIMEOUT", message, { retryable: true });
+    this.id = seen.id;
+    this.key = seen.key;
+    this.task = seen.task;
+  }
+}
+
+/** The awaited task failed for good. */
+export class TaskFailed extends WadiError {
+  override readonly name = "TaskFailed";
+  readonly task: Task;
+  constructor(task: Task) {
+    const error = task.error;
+    super(
+      "TASK_FAILED",
+      `task ${task.id} (${task.name}) failed on attempt ${task.attempt} of ${task.maxAttempts}: ` +
+        `${error === null ? "no error was recorded" : `${error.code}: ${error.message}`}`,
+    );
+    this.task = task;
+  }
+}
+
+/** The awaited task was canceled. */
+export class TaskCanceled extends WadiError {
+  override readonly name = "TaskCanceled";
+  readonly task: Task;
+  constructor(task: Task) {
+    super("TASK_CANCELED", `task ${task.id} (${task.name}) was canceled`);
+    this.task = task;
+  }
+}
+
+export interface TaskErrorOptions extends WadiErrorOptions {
+  /** Recorded in the error envelope. @default "task_error" */
+  code?: string;
+  /** Any JSON value, recorded in the error envelope. */
+  details?: unknown;
+  /** Least time before the next attempt, in milliseconds. @default the worker's backoff */
+  delayMs?: number;
+}
+
+/** Thrown by a handler to fail its task with a code and details of its own. */
+export class TaskError extends WadiError {
+  override readonly name = "TaskError";
+  readonly taskCode: string;
+  readonly details: unknown;
+  readonly delayMs: number | undefined;
+  /** @param options.retryable Whether the task may be tried again. @default true */
+  constructor(message: string, options: TaskErrorOptions = {}) {
+    super("TASK_ERROR", message, { ...options, retryable: options.retryable ?? true });
+    this.taskCode = options.code ?? "task_error";
+    this.details = options.details ?? null;
+    this.delayMs = options.delayMs;
+  }
+}
+
+/** The database speaks a protocol version this SDK does not know. */
+export class ProtocolVersionMismatch extends WadiError {
+  override readonly name = "ProtocolVersionMismatch";
+  constructor(found: string) {
+    super(
+      "PROTOCOL_VERSION_MISMATCH",
+      `the database speaks CairnQ protocol version ${found}, this SDK speaks version 1; upgrade wadi`,
+    );
+  }
+}
+
+/** This executor or platform cannot do what was asked. */
+export class Unsupported extends WadiError {
+  override readonly name = "Unsupported";
+  constructor(message: string) {
+    super("UNSUPPORTED", message);
+  }
+}
+
+/** The database refused a statement or stayed out of reach. The driver's own error is the `cause`. */
+export class DriverError extends WadiError {
+  override readonly name = "DriverError";
+  constructor(message: string, options: WadiErrorOptions) {
+    super("DRIVER_ERROR", message, options);
+  }
+}

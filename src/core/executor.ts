@@ -1,0 +1,63 @@
+/** A value that crosses the boundary between Wadi and a database, in both directions. */
+export type Value = string | number | null;
+
+/** One row, keyed by column name. JSON columns arrive as text, 64-bit integers as numbers or digits. */
+export type Row = Record<string, Value>;
+
+/** SQL with positional placeholders (`?` on SQLite, `$n` on Postgres) and the values for them. */
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly Value[];
+}
+
+export type Dialect = "sqlite" | "postgres";
+
+/** What one request to this database can carry. */
+export interface Limits {
+  /** Largest single text parameter, and so the largest payload, in UTF-8 bytes. */
+  readonly maxParamBytes: number;
+  /** Most statements in one batch. */
+  readonly maxBatchStatements: number;
+}
+
+/**
+ * How an error relates to the statement that met it.
+ *
+ * - `conflict`: a constraint or a serialization check refused it; nothing was written.
+ * - `busy`: the database was locked or overloaded; nothing was written.
+ * - `unavailable`: the database could not be reached; nothing was sent.
+ * - `missing-schema`: a table or column does not exist.
+ * - `rejected`: the database understood the request and said no; sending it again is no use.
+ * - `unknown`: the outcome is not known, the statement may have been committed.
+ */
+export type ErrorClass = "conflict" | "busy" | "unavailable" | "missing-schema" | "rejected" | "unknown";
+
+/**
+ * What Wadi needs from a database client. Every statement returns rows, a batch is atomic.
+ *
+ * A capability is an optional method and a quantity is a number; nothing branches on `name`.
+ */
+export interface Executor {
+  /** For messages only. */
+  readonly name: string;
+  readonly dialect: Dialect;
+  readonly limits: Limits;
+  /** Runs one statement by itself, in one round trip, and returns its rows. */
+  run(statement: Statement): Promise<Row[]>;
+  /** Runs all statements in order in one transaction and one round trip; all or nothing. */
+  batch(statements: readonly Statement[]): Promise<Row[][]>;
+  /** Present where the connection can hold an interactive transaction. Wadi's own operations never use it. */
+  transaction?<T>(fn: (tx: Executor) => Promise<T>): Promise<T>;
+  /**
+   * Calls `onSignal(channel, payload)` for notifications until the returned function is called.
+   * `onClose` is called once if the connection is lost; the caller falls back to polling.
+   */
+  listen?(
+    channels: readonly string[],
+    onSignal: (channel: string, payload: string) => void,
+    onClose: (error?: unknown) => void,
+  ): Promise<() => void>;
+  classify(error: unknown): ErrorClass;
+  /** Releases what the driver itself opened; a borrowed client stays open. */
+  close(): Promise<void>;
+}

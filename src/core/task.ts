@@ -1,0 +1,61 @@
+/** A value JSON can hold. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+export type TaskStatus = "queued" | "running" | "succeeded" | "failed" | "canceled";
+
+export const TASK_STATUSES: readonly TaskStatus[] = ["queued", "running", "succeeded", "failed", "canceled"];
+
+/** What to do when a key already has a task. */
+export type ConflictPolicy = "reuse" | "reuse-succeeded" | "reject" | "replace";
+
+export const CONFLICT_POLICIES: readonly ConflictPolicy[] = ["reuse", "reuse-succeeded", "reject", "replace"];
+
+/** Why a task failed, as stored in its row and read by every SDK. */
+export interface ErrorEnvelope {
+  /** Class of the error, for people. */
+  type: string;
+  /** Stable word for programs, such as `handler_error` or `lease_expired`. */
+  code: string;
+  message: string;
+  retryable: boolean;
+  details: Json;
+}
+
+/** One task as the database holds it. Times are integer epoch milliseconds of the database's clock. */
+export interface Task<Payload = unknown, Result = unknown> {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  readonly status: TaskStatus;
+  readonly payload: Payload;
+  /** The handler's return value once `succeeded`, else null. */
+  readonly result: Result | null;
+  readonly error: ErrorEnvelope | null;
+  readonly metadata: { readonly [key: string]: Json };
+  /** 0..1, null if never reported. */
+  readonly progress: number | null;
+  readonly message: string | null;
+  /** Attempts begun so far; the running one included. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** Higher runs first. */
+  readonly priority: number;
+  /** Lease token of the claim that runs it, or that ran it last. */
+  readonly workerId: string | null;
+  /** Not null exactly while `running`. */
+  readonly leaseUntilMs: number | null;
+  readonly runAtMs: number;
+  readonly cancelRequestedAtMs: number | null;
+  readonly parentId: string | null;
+  /** The task's own id if it has no parent. */
+  readonly rootId: string | null;
+  readonly correlationId: string | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly completedAtMs: number | null;
+}
+
+/** True once the status can only change by a retry. */
+export function isTerminal(status: TaskStatus): boolean {
+  return status === "succeeded" || status === "failed" || status === "canceled";
+}
