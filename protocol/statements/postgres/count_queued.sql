@@ -1,0 +1,8 @@
+-- Counts the queued tasks of one queue, reading at most max_depth of them.
+-- @param queue text
+-- @param max_depth integer
+-- @returns tasks
+select count(*) as tasks
+from (
+  select 1 from cairnq_tasks t where t.status = 'queued' and t.queue = :queue::text limit :max_depth::bigint
+) queued

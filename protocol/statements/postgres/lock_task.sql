@@ -1,0 +1,19 @@
+-- Holds the lock of one task's key until the transaction ends, if it has a key.
+-- @only postgres: SQLite has one writer at a time
+-- @param id text?
+-- @param key text?
+-- @returns locks
+with keys as materialized (
+  select distinct hashtextextended(key, 0) as hash
+  from (
+    select :key::text as key where :id::text is null
+    union all
+    select k.key from cairnq_task_keys k where k.task_id = :id::text
+  ) named
+  where key is not null
+  order by hash
+),
+locked as materialized (
+  select pg_advisory_xact_lock(hash) from keys
+)
+select count(*) as locks from locked

@@ -1,0 +1,75 @@
+-- Queues each task whose key is free under its policy and returns the task every key then points at.
+-- A submit whose own task exists already was sent before and changes nothing.
+-- It must follow lock_task_keys in the same transaction, so that it reads after the locks are held.
+-- @only postgres: SQLite has no locks to take first and does the same in a batch
+-- @param tasks_json json
+-- @param now_ms integer?
+-- @returns task_key, task
+with now as materialized (
+  select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
+),
+-- Through an array the planner expects 10 rows, and looks each one up by its primary key.
+submitted as materialized (
+  select
+    item, item->>'id' as id, item->>'key' as key, item->>'conflict' as conflict,
+    (select own.id from cairnq_tasks own where own.id = item->>'id') is not null as sent,
+    (select k.task_id from cairnq_task_keys k where k.key = item->>'key') as task_id
+  from unnest(array(select jsonb_array_elements(:tasks_json::jsonb))) as i(item)
+),
+decided as materialized (
+  select
+    s.*,
+    not s.sent and case
+      when s.task_id is null then true
+      when s.conflict = 'reuse' then c.status not in ('queued', 'running')
+      when s.conflict = 'reuse-succeeded' then c.status not in ('queued', 'running', 'succeeded')
+      else s.conflict = 'replace'
+    end as fresh
+  from submitted s
+  cross join lateral (select (select t.status from cairnq_tasks t where t.id = s.task_id) as status) c
+),
+replaced as (
+  select t.id
+  from cairnq_tasks t
+  where t.id = any(array(select d.task_id from decided d where d.fresh and d.conflict = 'replace'))
+    and coalesce(t.status, '') in ('queued', 'running')
+  order by t.id
+  for update
+),
+canceled as (
+  update cairnq_tasks t set
+    status = case t.status when 'queued' then 'canceled' else t.status end,
+    cancel_requested_at_ms = coalesce(t.cancel_requested_at_ms, now.ms),
+    completed_at_ms = case t.status when 'queued' then now.ms else t.completed_at_ms end,
+    updated_at_ms = now.ms
+  from now
+  where t.id = any(array(select r.id from replaced r))
+),
+inserted as (
+  insert into cairnq_tasks (
+    id, name, queue, status, payload, metadata, max_attempts, priority, run_at_ms,
+    parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
+  )
+  select
+    d.id, item->>'name', item->>'queue', 'queued', item->'payload', item->'metadata',
+    (item->>'max_attempts')::integer, (item->>'priority')::integer,
+    coalesce((item->>'run_at_ms')::bigint, now.ms + (item->>'delay_ms')::bigint),
+    item->>'parent_id', coalesce(item->>'root_id', d.id), item->>'correlation_id', now.ms, now.ms
+  from decided d cross join now
+  where d.fresh
+  on conflict (id) do nothing
+  returning *
+),
+pointed as (
+  insert into cairnq_task_keys (key, task_id, created_at_ms, updated_at_ms)
+  select d.key, d.id, now.ms, now.ms
+  from decided d cross join now
+  where d.fresh or d.task_id is null
+  on conflict (key) do update set task_id = excluded.task_id, updated_at_ms = excluded.updated_at_ms
+)
+select d.key as task_key, t.*
+from decided d join inserted t on t.id = d.id
+union all
+select d.key, t.*
+from decided d join cairnq_tasks t on t.id = coalesce(d.task_id, d.id)
+where not d.fresh and t.id = any(array(select coalesce(e.task_id, e.id) from decided e where not e.fresh))
