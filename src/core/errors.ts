@@ -64,7 +64,10 @@ export class AlreadyExists extends WadiError {
   readonly key: string;
   readonly taskId: string;
   constructor(key: string, taskId: string) {
-    super("ALREADY_EXISTS", `key "${key}" already has task ${taskId}; use another key, or conflict "reuse" or "replace"`);
+    super(
+      "ALREADY_EXISTS",
+      `key "${key}" already has task ${taskId}; use another key, or conflict "reuse" or "replace"`,
+    );
     this.key = key;
     this.taskId = taskId;
   }

@@ -1,0 +1,20 @@
+-- Queues tasks without a key. An id that exists already is left alone, so a resent submit adds nothing.
+-- @param tasks_json json
+-- @param now_ms integer?
+-- @returns id, created_at_ms, run_at_ms
+with now(ms) as materialized (
+  select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
+)
+insert into cairnq_tasks (
+  id, name, queue, status, payload, metadata, max_attempts, priority, run_at_ms,
+  parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
+)
+select
+  value->>'id', value->>'name', value->>'queue', 'queued', value->'payload', value->'metadata',
+  value->>'max_attempts', value->>'priority',
+  coalesce(value->>'run_at_ms', now.ms + (value->>'delay_ms')),
+  value->>'parent_id', coalesce(value->>'root_id', value->>'id'), value->>'correlation_id', now.ms, now.ms
+from json_each(:tasks_json) cross join now
+where true
+on conflict (id) do nothing
+returning id, created_at_ms, run_at_ms

@@ -1,0 +1,24 @@
+-- Lists the tasks under one root, or of one correlation id, newest first. A null filter matches everything.
+-- @param root_id text?
+-- @param correlation_id text?
+-- @param status text?
+-- @param queue text?
+-- @param name text?
+-- @param max_tasks integer
+-- @param skip_tasks integer
+-- @returns task
+select *
+from cairnq_tasks
+where id in (
+    select id from cairnq_tasks where id = +:root_id
+    union
+    select id from cairnq_tasks where parent_id is not null and root_id = +:root_id
+    union
+    select id from cairnq_tasks where +:root_id is null and correlation_id = +:correlation_id
+  )
+  and (:correlation_id is null or +correlation_id = :correlation_id)
+  and (:status is null or +status = :status)
+  and (:queue is null or +queue = :queue)
+  and (:name is null or +name = :name)
+order by id desc
+limit +:max_tasks offset +:skip_tasks

@@ -1,0 +1,64 @@
+import { InvalidArgument } from "./errors.ts";
+
+/** Longest name, queue, key or correlation id, in characters. */
+const MAX_TEXT = 1024;
+
+function show(value: unknown): string {
+  if (typeof value === "number" || typeof value === "boolean" || value === null) return String(value);
+  return Array.isArray(value) ? "an array" : typeof value;
+}
+
+/** Checks an integer option; the message names the option, the rule and the value. */
+export function integer(option: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
+    const rule =
+      max === Number.MAX_SAFE_INTEGER ? `an integer >= ${min}` : `an integer from ${min} to ${max}`;
+    throw new InvalidArgument(`${option} must be ${rule}, got ${show(value)}`);
+  }
+  return value;
+}
+
+/** Checks a text that is stored in a column of its own. Its value is never quoted back. */
+export function text(option: string, value: unknown): string {
+  if (typeof value !== "string" || value === "") {
+    throw new InvalidArgument(
+      `${option} must be a string that is not empty, got ${value === "" ? "an empty string" : show(value)}`,
+    );
+  }
+  if (value.length > MAX_TEXT) {
+    throw new InvalidArgument(`${option} must be at most ${MAX_TEXT} characters, got ${value.length}`);
+  }
+  if (value.includes("\0"))
+    throw new InvalidArgument(`${option} must not contain a NUL character; remove it`);
+  if (!value.isWellFormed())
+    throw new InvalidArgument(`${option} must not contain half of a surrogate pair; remove it`);
+  return value;
+}
+
+export function optionalText(option: string, value: unknown): string | null {
+  return value === undefined || value === null ? null : text(option, value);
+}
+
+/** Checks one of a set of words. */
+export function oneOf<T extends string>(option: string, value: unknown, allowed: readonly T[]): T {
+  if (!allowed.includes(value as T)) {
+    const found = typeof value === "string" ? `"${value.slice(0, 40)}"` : show(value);
+    throw new InvalidArgument(`${option} must be one of ${allowed.join(", ")}, got ${found}`);
+  }
+  return value as T;
+}
+
+/** Checks an options bag: a plain object with known fields only, so that a misspelt option is not ignored. */
+export function onlyKnown(what: string, value: object | undefined, known: readonly string[]): void {
+  if (value === undefined) return;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new InvalidArgument(`${what} must be an object, got ${show(value)}`);
+  }
+  for (const field of Object.keys(value)) {
+    if (!known.includes(field)) {
+      throw new InvalidArgument(
+        `${what} has no option "${field.slice(0, 40)}"; it takes ${known.join(", ")}`,
+      );
+    }
+  }
+}

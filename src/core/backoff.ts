@@ -1,0 +1,29 @@
+/** How long to wait between attempts. The window doubles with each attempt up to `capMs`. */
+export interface Backoff {
+  /** First window in milliseconds; 0 disables the wait. @default 1000 */
+  readonly baseMs: number;
+  /** Largest window in milliseconds. @default 30000 */
+  readonly capMs: number;
+}
+
+/** A delay drawn uniformly from the upper half of the attempt's window. `attempt` starts at 1. */
+export function backoffDelay({ baseMs, capMs }: Backoff, attempt: number): number {
+  const window = Math.min(capMs, baseMs * 2 ** (attempt - 1));
+  return Math.floor(window / 2 + (Math.random() * window) / 2);
+}
+
+/** Resolves after `ms`, or rejects with the signal's reason as soon as it aborts. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal!.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}

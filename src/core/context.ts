@@ -1,0 +1,51 @@
+import type { TaskDefinition } from "./define-task.ts";
+import type { SubmitOptions } from "./submission.ts";
+import type { Task } from "./task.ts";
+import type { SubmittedTask } from "./wadi.ts";
+
+/** What a handler gets: the task, its validated payload, and ways to report and to end the attempt. */
+export interface TaskContext<Payload = unknown, Result = unknown> {
+  readonly payload: Payload;
+  /** The task as it was claimed: ids, attempt, metadata, times. */
+  readonly task: Task;
+  readonly id: string;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  /** Aborts at the deadline, on a requested cancel, and when the lease is lost. */
+  readonly signal: AbortSignal;
+  /** Epoch milliseconds at which the attempt is cut off. */
+  readonly deadlineMs: number;
+  /** Milliseconds until the attempt is cut off, never negative. */
+  timeLeftMs(): number;
+  /** True once a heartbeat or progress report learned that a cancel was requested. */
+  readonly canceled: boolean;
+  /**
+   * Reports progress (0..1, null leaves it alone) and a message, in one round trip.
+   *
+   * @throws {LostLease} if another worker may have the task now: stop.
+   */
+  progress(value: number | null, message?: string): Promise<void>;
+  /**
+   * Extends the lease and learns whether a cancel was requested. Needed only by handlers that want to know
+   * before the worker's own heartbeat.
+   *
+   * @throws {LostLease}
+   */
+  heartbeat(): Promise<{ readonly canceled: boolean }>;
+  /** Ends the attempt with this result at once; what the handler returns later is ignored. */
+  succeed(result: Result): void;
+  /** Ends the attempt as failed at once, as if `error` had been thrown. */
+  fail(error: unknown): void;
+  /** Submits a child task; parent, root and correlation id are wired. */
+  submit<Input, ChildPayload, ChildResult>(
+    task: TaskDefinition<Input, ChildPayload, ChildResult>,
+    payload: Input,
+    options?: SubmitOptions,
+  ): Promise<SubmittedTask<ChildPayload, ChildResult>>;
+  submit(task: string, payload: unknown, options?: SubmitOptions): Promise<SubmittedTask>;
+}
+
+/** Does the work of one attempt. What it returns is the task's result; what it throws fails the attempt. */
+export type Handler<Payload = unknown, Result = unknown> = (
+  context: TaskContext<Payload, Result>,
+) => Result | undefined | Promise<Result | undefined>;

@@ -1,0 +1,83 @@
+import { integer, onlyKnown, optionalText, text } from "./arguments.ts";
+import { InvalidArgument } from "./errors.ts";
+import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
+
+export interface TaskOptions {
+  /** Name of the handler. Producers and workers agree on it. */
+  readonly name: string;
+  /** @default "default" */
+  readonly queue?: string;
+  /** Attempts before a retryable failure is final. Minimum `1`. @default 3 */
+  readonly maxAttempts?: number;
+  /** Higher runs first, from -1000 to 1000. @default 0 */
+  readonly priority?: number;
+  /** Longest run of one attempt in milliseconds; past it the attempt fails as `handler_timeout`. @default none */
+  readonly maxRunMs?: number;
+}
+
+/** A task's name, defaults and types, shared by producers and workers. Made by `defineTask`. */
+export interface TaskDefinition<Input = unknown, Payload = Input, Result = unknown> {
+  readonly name: string;
+  readonly queue: string;
+  readonly maxAttempts: number;
+  readonly priority: number;
+  readonly maxRunMs: number | null;
+  readonly payload: StandardSchemaV1<Input, Payload> | null;
+  readonly result: StandardSchemaV1<unknown, Result> | null;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a definition is invariant in its input; `any` is the one type all of them fit
+export type AnyTaskDefinition = TaskDefinition<any, any, any>;
+
+/**
+ * Declares a task: its name, its defaults, and the types of its payload and result.
+ *
+ * With a `payload` schema (any Standard Schema library) payloads are validated when they are submitted
+ * and again when they are claimed; an invalid one from elsewhere fails for good as `invalid_payload`.
+ * With a `result` schema what the handler returns is validated too. Without schemas give the types.
+ *
+ * @throws {InvalidArgument} if an option is out of range.
+ * @example const resize = defineTask<{ url: string }, { bytes: number }>({ name: "image.resize" });
+ */
+export function defineTask<PS extends StandardSchemaV1, RS extends StandardSchemaV1 = StandardSchemaV1>(
+  options: TaskOptions & { readonly payload: PS; readonly result?: RS },
+): TaskDefinition<InferInput<PS>, InferOutput<PS>, InferOutput<RS>>;
+export function defineTask<Payload = unknown, Result = unknown>(
+  options: TaskOptions & {
+    readonly payload?: undefined;
+    readonly result?: StandardSchemaV1<unknown, Result>;
+  },
+): TaskDefinition<Payload, Payload, Result>;
+export function defineTask(
+  options: TaskOptions & {
+    readonly payload?: StandardSchemaV1 | undefined;
+    readonly result?: StandardSchemaV1 | undefined;
+  },
+): AnyTaskDefinition {
+  onlyKnown("defineTask", options, [
+    "name",
+    "queue",
+    "maxAttempts",
+    "priority",
+    "maxRunMs",
+    "payload",
+    "result",
+  ]);
+  return {
+    name: text("name", options.name),
+    queue: optionalText("queue", options.queue) ?? "default",
+    maxAttempts: integer("maxAttempts", options.maxAttempts ?? 3, 1, 1_000_000),
+    priority: integer("priority", options.priority ?? 0, -1000, 1000),
+    maxRunMs: options.maxRunMs === undefined ? null : integer("maxRunMs", options.maxRunMs, 1),
+    payload: schema("payload", options.payload),
+    result: schema("result", options.result),
+  };
+}
+
+function schema(option: string, value: StandardSchemaV1 | undefined): StandardSchemaV1 | null {
+  if (value === undefined) return null;
+  if (typeof value?.["~standard"]?.validate !== "function") {
+    throw new InvalidArgument(`${option} must be a Standard Schema (zod, valibot, arktype, ...)`);
+  }
+  return value;
+}

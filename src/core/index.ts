@@ -1,0 +1,32 @@
+export type { Backoff } from "./backoff.ts";
+export type { Handler, TaskContext } from "./context.ts";
+export { type AnyTaskDefinition, defineTask, type TaskDefinition, type TaskOptions } from "./define-task.ts";
+export type { DrainSummary } from "./drain.ts";
+export * from "./errors.ts";
+export type { Dialect, ErrorClass, Executor, Limits, Row, Statement, Value } from "./executor.ts";
+export { migrate, migrationScript } from "./migrate.ts";
+export type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
+export type { SubmitOutcome } from "./operations/submit.ts";
+export type { CallOptions, RetryPolicy } from "./session.ts";
+export type { StandardSchemaV1 } from "./standard-schema.ts";
+export type { StoreOptions } from "./store.ts";
+export { Store } from "./store.ts";
+export type { SubmitOptions } from "./submission.ts";
+export {
+  type ConflictPolicy,
+  type ErrorEnvelope,
+  isTerminal,
+  type Json,
+  type Task,
+  type TaskStatus,
+} from "./task.ts";
+export {
+  type ListOptions,
+  type PurgeOptions,
+  type SubmitEntry,
+  type SubmittedTask,
+  Wadi,
+  type WadiOptions,
+} from "./wadi.ts";
+export type { WaitOptions } from "./wait.ts";
+export { type DrainOptions, type HandlerOptions, Worker, type WorkerOptions } from "./worker.ts";

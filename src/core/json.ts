@@ -1,0 +1,84 @@
+import { InvalidArgument, SerializationError } from "./errors.ts";
+import type { Executor } from "./executor.ts";
+import type { Json } from "./task.ts";
+
+/** What about a database decides whether it can hold a JSON text. */
+export type JsonTarget = Pick<Executor, "name" | "dialect" | "limits">;
+
+// jsonb refuses \u0000 and lone surrogates; a backslash before them must itself be escaped an even number of times.
+const REFUSED_BY_JSONB = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab][0-9a-f]{2}|d[c-f][0-9a-f]{2})/;
+
+function refuse(what: string, path: string, found: string): never {
+  const where = path === "" ? what : `${what} at ${path}`;
+  throw new SerializationError(`${where} is ${found}, which JSON cannot hold; pass plain JSON values`);
+}
+
+function check(value: unknown, what: string, path: string, parents: object[]): void {
+  switch (typeof value) {
+    case "number":
+      if (!Number.isFinite(value)) refuse(what, path, String(value));
+      return;
+    case "bigint":
+    case "function":
+    case "symbol":
+    case "undefined":
+      refuse(what, path, typeof value === "undefined" ? "undefined" : `a ${typeof value}`);
+      return;
+    case "object": {
+      if (value === null) return;
+      if (parents.includes(value)) refuse(what, path, "a reference to its own parent");
+      if (typeof (value as { toJSON?: unknown }).toJSON === "function") return;
+      parents.push(value);
+      if (Array.isArray(value)) {
+        for (let i = 0; i < value.length; i++) check(value[i], what, `${path}[${i}]`, parents);
+      } else {
+        for (const key of Object.keys(value)) {
+          const member = (value as Record<string, unknown>)[key];
+          if (member !== undefined) check(member, what, path === "" ? key : `${path}.${key}`, parents);
+        }
+      }
+      parents.pop();
+    }
+  }
+}
+
+/**
+ * Serialises a value for one database, strictly.
+ *
+ * @throws {SerializationError} for what JSON, or this database's JSON type, cannot hold.
+ * @throws {InvalidArgument} if the text is larger than the database takes in one parameter.
+ */
+export function encodeJson(value: unknown, what: string, target: JsonTarget): string {
+  check(value, what, "", []);
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    throw new SerializationError(`${what} could not be serialised by its own toJSON()`, { cause });
+  }
+  if (text === undefined) refuse(what, "", "undefined");
+  if (target.dialect === "postgres" && text.includes("\\u") && REFUSED_BY_JSONB.test(text)) {
+    throw new SerializationError(
+      `${what} holds a NUL character or half of a surrogate pair, which Postgres cannot store; remove it`,
+    );
+  }
+  const max = target.limits.maxParamBytes;
+  if (text.length * 3 > max) {
+    const bytes = byteLength(text);
+    if (bytes > max) {
+      throw new InvalidArgument(
+        `${what} is ${bytes} bytes of JSON, ${target.name} takes at most ${max}; store it elsewhere and pass a reference`,
+      );
+    }
+  }
+  return text;
+}
+
+/** Size of a text in UTF-8 bytes. */
+export function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+export function decodeJson(text: string): Json {
+  return JSON.parse(text) as Json;
+}

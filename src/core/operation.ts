@@ -1,0 +1,21 @@
+import type { Dialect, Row, Statement } from "./executor.ts";
+
+/**
+ * One operation as data: a fixed list of statements that is one round trip, and how to read the rows.
+ * No statement depends on what the caller saw of an earlier one; conditions live in the SQL.
+ */
+export interface Operation<T> {
+  /** For messages, such as `submit`. */
+  readonly name: string;
+  readonly statements: readonly Statement[];
+  decode(results: readonly Row[][]): T;
+  /** What to send once an earlier try may have been committed. Absent where the same statements tell the same. */
+  resend?(): Operation<T>;
+}
+
+/** Where an operation runs: which SQL it needs and what it takes for the present time. */
+export interface Target {
+  readonly dialect: Dialect;
+  /** Null leaves the time to the database. */
+  readonly nowMs: number | null;
+}

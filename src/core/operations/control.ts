@@ -1,0 +1,70 @@
+import { decodeTask } from "../codec.ts";
+import type { Row, Statement } from "../executor.ts";
+import type { Operation, Target } from "../operation.ts";
+import { bind } from "../statement.ts";
+import type { Task, TaskStatus } from "../task.ts";
+import { refValues, type TaskRef } from "./read.ts";
+
+export interface PurgeFilter {
+  readonly olderThanMs: number;
+  readonly queue: string | null;
+  readonly status: TaskStatus | null;
+  readonly name: string | null;
+  readonly limit: number;
+}
+
+function lastTask(results: readonly Row[][]): Task | null {
+  const row = results.at(-1)?.[0];
+  return row === undefined ? null : decodeTask(row);
+}
+
+/** Cancels a queued task, asks a running one to stop, and returns the task as it is then. */
+export function cancelTask(target: Target, ref: TaskRef): Operation<Task | null> {
+  const values = refValues(ref);
+  return {
+    name: "cancel",
+    statements: [
+      bind(target.dialect, "cancel_task", { ...values, now_ms: target.nowMs }),
+      bind(target.dialect, "select_task", values),
+    ],
+    decode: lastTask,
+  };
+}
+
+/** Queues a failed or canceled task again and returns the task as it is then. */
+export function retryTask(target: Target, ref: TaskRef, resetAttempt: boolean): Operation<Task | null> {
+  const values = refValues(ref);
+  // On Postgres a keyed submit must not decide that the key is free while its task comes back to life.
+  const lock: Statement[] = target.dialect === "postgres" ? [bind(target.dialect, "lock_task", values)] : [];
+  return {
+    name: "retry",
+    statements: [
+      ...lock,
+      bind(target.dialect, "retry_task", {
+        ...values,
+        reset_attempt: resetAttempt ? 1 : 0,
+        now_ms: target.nowMs,
+      }),
+      bind(target.dialect, "select_task", values),
+    ],
+    decode: lastTask,
+  };
+}
+
+/** Deletes terminal tasks, oldest first, and returns how many. */
+export function purgeTasks(target: Target, filter: PurgeFilter): Operation<number> {
+  return {
+    name: "purge",
+    statements: [
+      bind(target.dialect, "purge_tasks", {
+        older_than_ms: filter.olderThanMs,
+        queue: filter.queue,
+        status: filter.status,
+        name: filter.name,
+        max_tasks: filter.limit,
+        now_ms: target.nowMs,
+      }),
+    ],
+    decode: ([rows]) => rows!.length,
+  };
+}

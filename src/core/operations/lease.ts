@@ -1,0 +1,146 @@
+import { byClaimOrder, decodeTask, numberOrNull } from "../codec.ts";
+import type { Row, Statement } from "../executor.ts";
+import type { Operation, Target } from "../operation.ts";
+import { bind } from "../statement.ts";
+import type { Task, TaskStatus } from "../task.ts";
+
+/** Where a claim may take from: a queue and a name (null: every name), at most `quota` tasks. */
+export interface Lane {
+  readonly queue: string;
+  readonly name: string | null;
+  readonly quota: number;
+}
+
+export interface ClaimRequest {
+  readonly lanes: readonly Lane[];
+  /** Lease token, used for this claim alone. */
+  readonly workerId: string;
+  readonly leaseMs: number;
+  /** Most tasks over all lanes. 0 only recovers leases and asks when the next task is due. */
+  readonly limit: number;
+}
+
+export interface Claimed {
+  /** In claim order. */
+  readonly tasks: Task[];
+  /** Tasks whose lease ran out, by what became of them. */
+  readonly recovered: readonly TaskStatus[];
+  /** When the next task of the lanes is due or the next lease of any task runs out; null if there is neither. */
+  readonly nextDueAtMs: number | null;
+  readonly nowMs: number;
+}
+
+/** A task and the token of the claim that holds it. */
+export interface Held {
+  readonly id: string;
+  readonly workerId: string;
+}
+
+export interface Renewed {
+  readonly id: string;
+  readonly cancelRequested: boolean;
+}
+
+/** Recovers expired leases, claims, and learns when the next task is due. */
+export function claim(target: Target, request: ClaimRequest): Operation<Claimed> {
+  const build = (take: Statement[]): Operation<Claimed> => ({
+    name: "claim",
+    statements: claimStatements(target, request, take),
+    decode: (results) => decodeClaimed(results, take.length),
+  });
+  return {
+    ...build(takeStatements(target, request)),
+    resend: () => build([bind(target.dialect, "select_claimed", { worker_id: request.workerId })]),
+  };
+}
+
+export function takeStatements(target: Target, request: ClaimRequest): Statement[] {
+  if (request.limit === 0) return [];
+  return [
+    bind(target.dialect, "claim_tasks", {
+      lanes_json: lanesJson(request.lanes),
+      worker_id: request.workerId,
+      lease_ms: request.leaseMs,
+      max_tasks: request.limit,
+      now_ms: target.nowMs,
+    }),
+  ];
+}
+
+export function claimStatements(
+  target: Target,
+  request: ClaimRequest,
+  take: readonly Statement[],
+): Statement[] {
+  return [
+    bind(target.dialect, "recover_leases", { now_ms: target.nowMs }),
+    ...take,
+    bind(target.dialect, "select_next_due", { lanes_json: lanesJson(request.lanes), now_ms: target.nowMs }),
+  ];
+}
+
+/** Reads [recovered, taken?, next due]. */
+export function decodeClaimed(results: readonly Row[][], taken: number): Claimed {
+  const next = results.at(-1)![0]!;
+  const due = [numberOrNull(next.run_at_ms), numberOrNull(next.lease_until_ms)].filter((ms) => ms !== null);
+  return {
+    tasks: taken === 0 ? [] : results[1]!.map(decodeTask).sort(byClaimOrder),
+    recovered: results[0]!.map((row) => String(row.status) as TaskStatus),
+    nextDueAtMs: due.length === 0 ? null : Math.min(...due),
+    nowMs: Number(next.now_ms),
+  };
+}
+
+function lanesJson(lanes: readonly Lane[]): string {
+  return JSON.stringify(lanes.map(({ queue, name, quota }) => ({ queue, name, quota })));
+}
+
+/** Extends leases; a task that is absent from the result is no longer held. */
+export function renewLeases(target: Target, held: readonly Held[], leaseMs: number): Operation<Renewed[]> {
+  const leases = held.map(({ id, workerId }) => ({ id, worker_id: workerId }));
+  return {
+    name: "heartbeat",
+    statements: [
+      bind(target.dialect, "renew_leases", {
+        leases_json: JSON.stringify(leases),
+        lease_ms: leaseMs,
+        now_ms: target.nowMs,
+      }),
+    ],
+    decode: ([rows]) => {
+      const byId = new Map(rows!.map((row) => [row.id, row]));
+      return held
+        .filter(({ id }) => byId.has(id))
+        .map(({ id }) => ({ id, cancelRequested: Number(byId.get(id)!.cancel_requested) === 1 }));
+    },
+  };
+}
+
+export interface ProgressReport {
+  /** 0..1; null leaves it alone. */
+  readonly progress: number | null;
+  readonly message: string | null;
+}
+
+/** Reports progress; null if the task is no longer held. */
+export function updateProgress(
+  target: Target,
+  held: Held,
+  report: ProgressReport,
+): Operation<Renewed | null> {
+  return {
+    name: "progress",
+    statements: [
+      bind(target.dialect, "update_progress", {
+        id: held.id,
+        worker_id: held.workerId,
+        ...report,
+        now_ms: target.nowMs,
+      }),
+    ],
+    decode: ([rows]) => {
+      const row = rows?.[0];
+      return row === undefined ? null : { id: held.id, cancelRequested: Number(row.cancel_requested) === 1 };
+    },
+  };
+}

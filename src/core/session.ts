@@ -1,0 +1,112 @@
+import { type Backoff, backoffDelay, sleep } from "./backoff.ts";
+import { DriverError, WadiError } from "./errors.ts";
+import type { ErrorClass, Executor, Row, Statement } from "./executor.ts";
+import { migrate } from "./migrate.ts";
+import type { Operation, Target } from "./operation.ts";
+import { explainVersion, versionGuard } from "./version.ts";
+
+/** How often and for how long an operation is sent again after a transient or unknown failure. */
+export interface RetryPolicy extends Backoff {
+  /** Sends in all, the first included. @default 6 */
+  readonly tries: number;
+}
+
+export interface CallOptions {
+  /** Ends the call, and its retries, with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Epoch milliseconds after which the call is not sent again. */
+  readonly deadlineMs?: number | undefined;
+}
+
+const ADVICE: Record<ErrorClass, string> = {
+  conflict: "a constraint of the database refused it",
+  busy: "the database stayed locked or overloaded; try again later, or lower the concurrency",
+  unavailable: "the database could not be reached; check that it is running and that the client points at it",
+  "missing-schema":
+    "its tables are missing and could not be created; run the migrations with a role that may",
+  rejected: "the database refused the statement",
+  unknown: "the connection failed and the outcome is not known; the same call may be sent again",
+};
+
+/** Sends operations through one executor: applies missing migrations and sends again what may be sent again. */
+export class Session {
+  readonly executor: Executor;
+  /** Round trips made so far, retries and migrations included. */
+  roundTrips = 0;
+  readonly #retry: RetryPolicy;
+  readonly #clock: (() => number) | undefined;
+  #verified = false;
+  #migrating: Promise<void> | undefined;
+
+  constructor(executor: Executor, retry: RetryPolicy, clock: (() => number) | undefined) {
+    this.executor = executor;
+    this.#retry = retry;
+    this.#clock = clock;
+  }
+
+  get target(): Target {
+    return { dialect: this.executor.dialect, nowMs: this.#clock === undefined ? null : this.#clock() };
+  }
+
+  async execute<T>(operation: Operation<T>, call: CallOptions = {}): Promise<T> {
+    let current = operation;
+    let migrated = false;
+    for (let tries = 1; ; tries++) {
+      call.signal?.throwIfAborted();
+      try {
+        return current.decode(await this.#send(current.statements));
+      } catch (error) {
+        if (WadiError.is(error)) throw error;
+        const kind = this.executor.classify(error);
+        if (kind === "missing-schema" && !migrated) {
+          migrated = true;
+          await this.migrate();
+          continue;
+        }
+        if (kind === "rejected" && !this.#verified) await explainVersion(this.executor);
+        const delay = backoffDelay(this.#retry, tries);
+        if (!this.#mayTryAgain(kind, tries, delay, call)) throw this.#wrap(operation.name, kind, error);
+        if (kind === "unknown") current = operation.resend?.() ?? operation;
+        await sleep(delay, call.signal);
+      }
+    }
+  }
+
+  /** Applies the migrations that are missing. Calls in flight share one run. */
+  migrate(): Promise<void> {
+    this.#migrating ??= migrate(this.executor)
+      .catch((error: unknown) => {
+        throw WadiError.is(error) ? error : this.#wrap("migrate", this.executor.classify(error), error);
+      })
+      .finally(() => {
+        this.#migrating = undefined;
+      });
+    return this.#migrating;
+  }
+
+  /** The first request of a session carries a guard that makes a database of a newer protocol refuse it. */
+  async #send(statements: readonly Statement[]): Promise<readonly Row[][]> {
+    this.roundTrips++;
+    if (!this.#verified) {
+      const [, ...results] = await this.executor.batch([versionGuard(this.executor.dialect), ...statements]);
+      this.#verified = true;
+      return results;
+    }
+    if (statements.length === 1) return [await this.executor.run(statements[0]!)];
+    return this.executor.batch(statements);
+  }
+
+  #mayTryAgain(kind: ErrorClass, tries: number, delay: number, call: CallOptions): boolean {
+    if (kind !== "busy" && kind !== "unavailable" && kind !== "unknown") return false;
+    if (tries >= this.#retry.tries) return false;
+    return call.deadlineMs === undefined || Date.now() + delay < call.deadlineMs;
+  }
+
+  #wrap(operation: string, kind: ErrorClass, cause: unknown): DriverError {
+    const retryable = kind === "busy" || kind === "unavailable" || kind === "unknown";
+    return new DriverError(`${operation} failed on ${this.executor.name}: ${ADVICE[kind]}`, {
+      cause,
+      retryable,
+    });
+  }
+}

@@ -1,0 +1,99 @@
+import { integer, oneOf, onlyKnown, optionalText, text } from "./arguments.ts";
+import type { AnyTaskDefinition } from "./define-task.ts";
+import { InvalidArgument } from "./errors.ts";
+import { newTaskId } from "./ids.ts";
+import { encodeJson, type JsonTarget } from "./json.ts";
+import type { NewTask } from "./operations/submit.ts";
+import { describeIssues } from "./standard-schema.ts";
+import { CONFLICT_POLICIES, type ConflictPolicy, type Json } from "./task.ts";
+
+export interface SubmitOptions {
+  /** Business key. At most one live task has it; others wait for the result by it. */
+  readonly key?: string | undefined;
+  /** What to do when the key already has a task. @default "reuse" */
+  readonly conflict?: ConflictPolicy | undefined;
+  readonly queue?: string | undefined;
+  /** Minimum `1`. @default the definition's, else 3 */
+  readonly maxAttempts?: number | undefined;
+  /** Higher runs first, from -1000 to 1000. @default the definition's, else 0 */
+  readonly priority?: number | undefined;
+  /** Milliseconds until the task is due. Minimum `0`. @default 0 */
+  readonly delayMs?: number | undefined;
+  /** When the task is due, as a Date or epoch milliseconds. Not together with `delayMs`. */
+  readonly runAt?: Date | number | undefined;
+  readonly metadata?: { readonly [key: string]: Json } | undefined;
+  readonly correlationId?: string | undefined;
+}
+
+/** Ids a child inherits from the task that submits it. */
+export interface Lineage {
+  readonly parentId: string;
+  readonly rootId: string;
+  readonly correlationId: string | null;
+}
+
+const OPTION_NAMES = [
+  "key",
+  "conflict",
+  "queue",
+  "maxAttempts",
+  "priority",
+  "delayMs",
+  "runAt",
+  "metadata",
+  "correlationId",
+];
+
+/**
+ * Checks and serialises one submit. Nothing is sent.
+ *
+ * @throws {InvalidArgument} naming the option that is out of range, or what the payload schema refused.
+ * @throws {SerializationError} if the payload or the metadata is not JSON.
+ */
+export async function prepareTask(
+  target: JsonTarget,
+  task: string | AnyTaskDefinition,
+  payload: unknown,
+  options: SubmitOptions = {},
+  lineage?: Lineage,
+): Promise<NewTask> {
+  const definition = typeof task === "string" ? null : task;
+  const name = text("task name", typeof task === "string" ? task : task?.name);
+  onlyKnown("submit", options, OPTION_NAMES);
+  const key = optionalText("key", options.key);
+  if (options.conflict !== undefined && key === null)
+    throw new InvalidArgument("conflict needs a key; pass key too");
+  if (options.runAt !== undefined && options.delayMs !== undefined) {
+    throw new InvalidArgument("pass either runAt or delayMs, not both");
+  }
+  const prepared = {
+    name,
+    queue: text("queue", options.queue ?? definition?.queue ?? "default"),
+    maxAttempts: integer("maxAttempts", options.maxAttempts ?? definition?.maxAttempts ?? 3, 1, 1_000_000),
+    priority: integer("priority", options.priority ?? definition?.priority ?? 0, -1000, 1000),
+    delayMs: integer("delayMs", options.delayMs ?? 0, 0),
+    runAtMs: options.runAt === undefined ? null : integer("runAt", Number(options.runAt), 0),
+    parentId: lineage?.parentId ?? null,
+    rootId: lineage?.rootId ?? null,
+    correlationId: optionalText("correlationId", options.correlationId) ?? lineage?.correlationId ?? null,
+    key,
+    conflict: oneOf("conflict", options.conflict ?? "reuse", CONFLICT_POLICIES),
+    metadataJson: metadata(target, options.metadata),
+  };
+  if (definition?.payload) {
+    const checked = await definition.payload["~standard"].validate(payload);
+    if (checked.issues) {
+      throw new InvalidArgument(`the payload of ${name} is invalid: ${describeIssues(checked.issues)}`);
+    }
+  }
+  const payloadJson = encodeJson(payload === undefined ? null : payload, `the payload of ${name}`, target);
+  return { id: newTaskId(), ...prepared, payloadJson };
+}
+
+function metadata(target: JsonTarget, value: unknown): string {
+  if (value === undefined) return "{}";
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new InvalidArgument("metadata must be an object with JSON values");
+  }
+  return encodeJson(value, "metadata", target);
+}

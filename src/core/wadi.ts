@@ -1,0 +1,268 @@
+import { integer, oneOf, onlyKnown, optionalText, text } from "./arguments.ts";
+import type { AnyTaskDefinition, TaskDefinition } from "./define-task.ts";
+import { DoneSignals } from "./done-signals.ts";
+import { AlreadyExists, TaskCanceled, TaskFailed } from "./errors.ts";
+import type { Executor } from "./executor.ts";
+import type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
+import type { SubmitOutcome } from "./operations/submit.ts";
+import type { CallOptions } from "./session.ts";
+import { splitTasks } from "./split.ts";
+import { Store, type StoreOptions } from "./store.ts";
+import { type Lineage, prepareTask, type SubmitOptions } from "./submission.ts";
+import { TASK_STATUSES, type Task, type TaskStatus } from "./task.ts";
+import { WAIT_OPTION_NAMES, type WaitOptions, waitForTask } from "./wait.ts";
+
+export type WadiOptions = StoreOptions;
+
+/** The task a submit ended with, and whether it is new, the one the key had, or one that forbids the key. */
+export type SubmittedTask<Payload = unknown, Result = unknown> = Task<Payload, Result> & {
+  readonly outcome: SubmitOutcome;
+};
+
+/** One entry of a `submitMany`: its payload, and options of its own. */
+export type SubmitEntry<Input = unknown> = SubmitOptions & { readonly payload: Input };
+
+export interface ListOptions {
+  readonly status?: TaskStatus | undefined;
+  readonly queue?: string | undefined;
+  readonly name?: string | undefined;
+  readonly rootId?: string | undefined;
+  readonly correlationId?: string | undefined;
+  /** From 1 to 1000. @default 50 */
+  readonly limit?: number | undefined;
+  /** @default 0 */
+  readonly offset?: number | undefined;
+}
+
+export interface PurgeOptions {
+  /** Only tasks that completed longer ago than this, in milliseconds. Minimum `0`. */
+  readonly olderThanMs: number;
+  readonly queue?: string | undefined;
+  readonly status?: "succeeded" | "failed" | "canceled" | undefined;
+  readonly name?: string | undefined;
+  /** Most tasks to delete in this call. Minimum `1`. @default 1000 */
+  readonly limit?: number | undefined;
+}
+
+/** The producer's side: submits tasks, reads and controls them, and waits for their results. */
+export class Wadi {
+  /** Every operation of the protocol, unchecked; what workers are built on. */
+  readonly store: Store;
+  readonly #signals: DoneSignals | null;
+
+  constructor(executor: Executor, options: WadiOptions = {}) {
+    onlyKnown("new Wadi", options, ["retry", "clock"]);
+    this.store = new Store(executor, options);
+    this.#signals = DoneSignals.for(executor);
+  }
+
+  get executor(): Executor {
+    return this.store.executor;
+  }
+
+  /**
+   * Queues one task, in one round trip, and returns it. With a key it returns the key's task instead
+   * where the conflict policy says so (`outcome: "reused"`).
+   *
+   * @throws {InvalidArgument} | {SerializationError} before anything is sent.
+   * @throws {AlreadyExists} under the policy `reject`.
+   */
+  submit<Input, Payload, Result>(
+    task: TaskDefinition<Input, Payload, Result>,
+    payload: Input,
+    options?: SubmitOptions,
+  ): Promise<SubmittedTask<Payload, Result>>;
+  submit(task: string, payload: unknown, options?: SubmitOptions): Promise<SubmittedTask>;
+  submit(
+    task: string | AnyTaskDefinition,
+    payload: unknown,
+    options?: SubmitOptions,
+  ): Promise<SubmittedTask> {
+    return this.submitFrom(undefined, task, payload, options);
+  }
+
+  /** `submit` for a child of another task. */
+  async submitFrom(
+    lineage: Lineage | undefined,
+    task: string | AnyTaskDefinition,
+    payload: unknown,
+    options?: SubmitOptions,
+  ): Promise<SubmittedTask> {
+    const prepared = await prepareTask(this.executor, task, payload, options, lineage);
+    const [submitted] = await this.store.submit([prepared]);
+    if (submitted!.outcome === "rejected") throw new AlreadyExists(prepared.key!, submitted!.task.id);
+    return { ...submitted!.task, outcome: submitted!.outcome };
+  }
+
+  /**
+   * Queues many tasks of one name and returns them in order. They travel as one JSON parameter, split only
+   * where it would be larger than the database takes (or names a key twice); each part is atomic by itself.
+   * A key that the policy `reject` refuses shows as `outcome: "rejected"`, with the task that has it.
+   */
+  submitMany<Input, Payload, Result>(
+    task: TaskDefinition<Input, Payload, Result>,
+    entries: readonly SubmitEntry<Input>[],
+  ): Promise<SubmittedTask<Payload, Result>[]>;
+  submitMany(task: string, entries: readonly SubmitEntry[]): Promise<SubmittedTask[]>;
+  async submitMany(
+    task: string | AnyTaskDefinition,
+    entries: readonly SubmitEntry[],
+  ): Promise<SubmittedTask[]> {
+    const prepared = [];
+    for (const { payload, ...options } of entries) {
+      prepared.push(await prepareTask(this.executor, task, payload, options));
+    }
+    const submitted: SubmittedTask[] = [];
+    for (const part of splitTasks(prepared, this.store.maxBytes)) {
+      for (const { task, outcome } of await this.store.submit(part)) submitted.push({ ...task, outcome });
+    }
+    return submitted;
+  }
+
+  /** Reads one task, null if there is none. */
+  get(id: string, call?: CallOptions): Promise<Task | null> {
+    return this.store.get(byId(id), call);
+  }
+
+  /** Reads the task a key points at, null if there is none. */
+  getByKey(key: string, call?: CallOptions): Promise<Task | null> {
+    return this.store.get(byKey(key), call);
+  }
+
+  /** Reads only the id and status. */
+  getStatus(id: string, call?: CallOptions): Promise<TaskStatusOnly | null> {
+    return this.store.getStatus(byId(id), call);
+  }
+
+  getStatusByKey(key: string, call?: CallOptions): Promise<TaskStatusOnly | null> {
+    return this.store.getStatus(byKey(key), call);
+  }
+
+  /** Lists tasks, newest first. */
+  list(options: ListOptions = {}, call?: CallOptions): Promise<Task[]> {
+    onlyKnown("list", options, ["status", "queue", "name", "rootId", "correlationId", "limit", "offset"]);
+    const filter = {
+      status: options.status === undefined ? null : oneOf("status", options.status, TASK_STATUSES),
+      queue: optionalText("queue", options.queue),
+      name: optionalText("name", options.name),
+      rootId: optionalText("rootId", options.rootId),
+      correlationId: optionalText("correlationId", options.correlationId),
+      limit: integer("limit", options.limit ?? 50, 1, 1000),
+      offset: integer("offset", options.offset ?? 0, 0),
+    };
+    return this.store.list(filter, call);
+  }
+
+  /** Counts tasks by queue and status. Queues that are asked for are always present. */
+  stats(queues?: readonly string[], call?: CallOptions): Promise<Record<string, StatusCounts>> {
+    return this.store.stats(queues === undefined ? null : queues.map((queue) => text("queue", queue)), call);
+  }
+
+  /** How many more tasks the queue takes before `maxDepth` are queued. Reads at most `maxDepth` rows. */
+  queueDepth(queue: string, maxDepth: number, call?: CallOptions): Promise<number> {
+    return this.store.queueDepth(text("queue", queue), integer("maxDepth", maxDepth, 1, 1_000_000), call);
+  }
+
+  /** Cancels a queued task at once, asks a running one to stop, and returns it; null if there is none. */
+  cancel(id: string, call?: CallOptions): Promise<Task | null> {
+    return this.store.cancel(byId(id), call);
+  }
+
+  cancelByKey(key: string, call?: CallOptions): Promise<Task | null> {
+    return this.store.cancel(byKey(key), call);
+  }
+
+  /** Queues a failed or canceled task again and returns it. `resetAttempt` gives it all its attempts back. */
+  retry(
+    id: string,
+    options: { readonly resetAttempt?: boolean } = {},
+    call?: CallOptions,
+  ): Promise<Task | null> {
+    return this.store.retry(byId(id), options.resetAttempt ?? false, call);
+  }
+
+  retryByKey(
+    key: string,
+    options: { readonly resetAttempt?: boolean } = {},
+    call?: CallOptions,
+  ): Promise<Task | null> {
+    return this.store.retry(byKey(key), options.resetAttempt ?? false, call);
+  }
+
+  /** Deletes terminal tasks, oldest first, with their keys, and returns how many. */
+  purge(options: PurgeOptions, call?: CallOptions): Promise<number> {
+    onlyKnown("purge", options, ["olderThanMs", "queue", "status", "name", "limit"]);
+    const filter = {
+      olderThanMs: integer("olderThanMs", options.olderThanMs, 0),
+      queue: optionalText("queue", options.queue),
+      status: options.status === undefined ? null : oneOf("status", options.status, TASK_STATUSES.slice(2)),
+      name: optionalText("name", options.name),
+      limit: integer("limit", options.limit ?? 1000, 1, 100_000),
+    };
+    return this.store.purge(filter, call);
+  }
+
+  /**
+   * Waits until a task has succeeded, failed or was canceled, and returns it.
+   *
+   * @throws {TaskTimeout} with the task as last seen; the task itself goes on.
+   */
+  wait<Payload, Result>(task: Task<Payload, Result>, options?: WaitOptions): Promise<Task<Payload, Result>>;
+  wait(id: string, options?: WaitOptions): Promise<Task>;
+  async wait(task: string | Task, options?: WaitOptions): Promise<Task> {
+    return this.#wait(byId(typeof task === "string" ? task : task.id), options);
+  }
+
+  /** Waits for the task a key points at; a replace moves the wait, and a key without a task is waited for. */
+  async waitByKey(key: string, options?: WaitOptions): Promise<Task> {
+    return this.#wait(byKey(key), options);
+  }
+
+  /**
+   * Submits a task, waits for it and returns its result.
+   *
+   * @throws {TaskFailed} | {TaskCanceled} | {TaskTimeout}
+   */
+  call<Input, Payload, Result>(
+    task: TaskDefinition<Input, Payload, Result>,
+    payload: Input,
+    options?: SubmitOptions & WaitOptions,
+  ): Promise<Result>;
+  call(task: string, payload: unknown, options?: SubmitOptions & WaitOptions): Promise<unknown>;
+  async call(
+    task: string | AnyTaskDefinition,
+    payload: unknown,
+    options: SubmitOptions & WaitOptions = {},
+  ): Promise<unknown> {
+    const { timeoutMs, signal, pollMs, maxPollMs, ...submitOptions } = options;
+    const submitted = await this.submitFrom(undefined, task, payload, submitOptions);
+    const done = await this.#wait({ id: submitted.id }, { timeoutMs, signal, pollMs, maxPollMs });
+    if (done.status === "failed") throw new TaskFailed(done);
+    if (done.status === "canceled") throw new TaskCanceled(done);
+    return done.result;
+  }
+
+  /** Applies missing migrations. Not needed: the first operation that finds no tables does the same. */
+  migrate(): Promise<void> {
+    return this.store.session.migrate();
+  }
+
+  /** Closes what Wadi opened. The database client stays open. */
+  async close(): Promise<void> {
+    await this.#signals?.close();
+    await this.executor.close();
+  }
+
+  #wait(ref: TaskRef, options?: WaitOptions): Promise<Task> {
+    onlyKnown("wait", options, WAIT_OPTION_NAMES);
+    return waitForTask(this.store, ref, options, this.#signals);
+  }
+}
+
+function byId(id: string): TaskRef {
+  return { id: text("id", id) };
+}
+
+function byKey(key: string): TaskRef {
+  return { key: text("key", key) };
+}
