@@ -1,0 +1,71 @@
+import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
+import { causes, classifySqlState, failedToConnect, sqlStateOf } from "./sqlstate.ts";
+
+interface NeonQueryOptions {
+  arrayMode: false;
+  fullResults: false;
+  types: { getTypeParser(): (cell: string) => string };
+}
+
+/** The subset of what `neon(url)` of `@neondatabase/serverless` returns that is used. */
+export interface NeonQueryFunctionLike {
+  /** Sends nothing by itself: every `then` or `await` sends the query once more. */
+  query(text: string, params: unknown[], options: NeonQueryOptions): PromiseLike<unknown>;
+  transaction(queries: never, options: { isolationLevel: "ReadCommitted" }): Promise<unknown[]>;
+}
+
+const limits: Limits = {
+  // A request may have 10 MiB, and quotes are escaped in it: JSON text can come near twice its size.
+  maxParamBytes: 4_000_000,
+  maxBatchStatements: 1_000,
+};
+
+/** Cells stay text. Types count only where they are given for each query, not for a client or a transaction. */
+const AS_TEXT: NeonQueryOptions = {
+  arrayMode: false,
+  fullResults: false,
+  types: { getTypeParser: () => (cell) => cell },
+};
+
+/** Statuses that say the statement was not run; after any other the proxy may have lost its answer. */
+const STATUS: Readonly<Record<string, ErrorClass>> = {
+  "401": "rejected",
+  "403": "rejected",
+  "404": "rejected",
+  "405": "rejected",
+  "413": "rejected", // the request is too large; 507, a response too large, comes after the work
+  "429": "busy",
+};
+
+/** An executor over Neon's SQL over HTTP: `neonHttp(neon(url))`. A run and a batch are one request each. */
+export function neonHttp(sql: NeonQueryFunctionLike): Executor {
+  const query = ({ sql: text, params }: Statement) => sql.query(text, [...params], AS_TEXT);
+  return {
+    name: "neon-http",
+    dialect: "postgres",
+    limits,
+    run: async (statement) => (await query(statement)) as Row[],
+    async batch(statements) {
+      if (statements.length === 0) return [];
+      // Locks taken by one statement must show the next one what was committed meanwhile.
+      const options = { isolationLevel: "ReadCommitted" } as const;
+      return (await sql.transaction(statements.map(query) as never, options)) as Row[][];
+    },
+    classify,
+    close: async () => {},
+  };
+}
+
+function classify(error: unknown): ErrorClass {
+  const code = sqlStateOf(error);
+  if (code !== undefined) return classifySqlState(code);
+  if (failedToConnect(error)) return "unavailable";
+  // The driver keeps a status only in its text. A 400 without SQLSTATE is a connection lost behind the proxy.
+  const { message } = (causes(error).find(isNeonError) ?? {}) as { message?: string };
+  const status = /^Server error \(HTTP status (\d{3})\)/.exec(message ?? "")?.[1];
+  return STATUS[status ?? ""] ?? "unknown";
+}
+
+function isNeonError(cause: object): boolean {
+  return (cause as { name?: unknown }).name === "NeonDbError";
+}

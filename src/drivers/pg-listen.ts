@@ -1,0 +1,135 @@
+import type { inTurn } from "./in-turn.ts";
+import type { PgClientLike, PgNotification } from "./pg.ts";
+
+type OnSignal = (channel: string, payload: string) => void;
+
+interface Subscription {
+  readonly channels: readonly string[];
+  readonly onSignal: OnSignal;
+  readonly onClose: (error?: unknown) => void;
+}
+
+/** A client that listens, and how to give it back. */
+export interface ListenClient {
+  readonly client: PgClientLike;
+  /** Commands go one at a time, where the client is shared also with others. */
+  readonly turn: ReturnType<typeof inTurn>;
+  release(broken: boolean): void;
+}
+
+interface Link {
+  command(text: string): Promise<unknown>;
+  readonly subscriptions: Set<Subscription>;
+  /** Lets go of the client; the subscriptions are told if it was lost. */
+  end(lost: boolean, error?: unknown): void;
+}
+
+/** LISTEN for any number of subscribers over one connection, held while there is one. */
+export interface PgListener {
+  listen(
+    channels: readonly string[],
+    onSignal: OnSignal,
+    onClose: (error?: unknown) => void,
+  ): Promise<() => void>;
+  close(): void;
+}
+
+export function pgListener(open: () => Promise<ListenClient>): PgListener {
+  let link: Promise<Link> | undefined;
+
+  async function connect(): Promise<Link> {
+    const { client, turn, release } = await open();
+    const subscriptions = new Set<Subscription>();
+    let ended = false;
+    const onNotification = ({ channel, payload }: PgNotification) => {
+      for (const subscription of [...subscriptions]) {
+        if (subscription.channels.includes(channel)) subscription.onSignal(channel, payload ?? "");
+      }
+    };
+    const onLost = (error?: unknown) => opened.end(true, error);
+    const opened: Link = {
+      command: (text) =>
+        turn(async () => {
+          if (ended) throw new Error("the executor was closed while it began to listen");
+          return client.query(text);
+        }),
+      subscriptions,
+      end(lost, error) {
+        if (ended) return;
+        ended = true;
+        link = undefined;
+        client.removeListener("notification", onNotification);
+        client.removeListener("end", onLost);
+        release(lost);
+        client.removeListener("error", onLost); // only now: the pool listens again from release on
+        const told = [...subscriptions];
+        subscriptions.clear();
+        if (lost) for (const subscription of told) subscription.onClose(error);
+      },
+    };
+    client.on("notification", onNotification);
+    client.on("error", onLost);
+    client.on("end", onLost);
+    return opened;
+  }
+
+  async function attach(subscription: Subscription): Promise<Link> {
+    link ??= connect();
+    const mine = link;
+    try {
+      const opened = await mine;
+      if (link !== mine) return attach(subscription); // the last subscriber left in the meantime
+      opened.subscriptions.add(subscription);
+      return opened;
+    } catch (error) {
+      if (link === mine) link = undefined;
+      throw error;
+    }
+  }
+
+  function detach(opened: Link, subscription: Subscription): void {
+    if (!opened.subscriptions.delete(subscription)) return;
+    const rest = [...opened.subscriptions];
+    const unused = subscription.channels.filter(
+      (name) => !rest.some((other) => other.channels.includes(name)),
+    );
+    const sent = unused.length === 0 ? Promise.resolve() : opened.command(commands("unlisten", unused));
+    sent.then(
+      () => {
+        if (opened.subscriptions.size === 0) opened.end(false);
+      },
+      (error) => opened.end(true, error),
+    );
+  }
+
+  return {
+    async listen(channels, onSignal, onClose) {
+      const subscription = { channels: [...channels], onSignal, onClose };
+      const opened = await attach(subscription);
+      try {
+        // Also for channels another subscriber has: the answer means that this one misses nothing from now on.
+        await opened.command(commands("listen", channels));
+      } catch (error) {
+        detach(opened, subscription);
+        throw error;
+      }
+      return () => detach(opened, subscription);
+    },
+    close() {
+      link?.then(
+        (opened) => {
+          opened.subscriptions.clear();
+          opened.command("unlisten *").then(
+            () => opened.end(false),
+            () => opened.end(true),
+          );
+        },
+        () => {},
+      );
+    },
+  };
+}
+
+function commands(verb: "listen" | "unlisten", channels: readonly string[]): string {
+  return channels.map((name) => `${verb} "${name.replaceAll('"', '""')}"`).join("; ");
+}

@@ -1,0 +1,175 @@
+import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
+import { inTurn } from "./in-turn.ts";
+import { type ListenClient, pgListener } from "./pg-listen.ts";
+import { forgetPrepared, type PgConnectionLike, PgPipeline, queryFor } from "./pg-pipeline.ts";
+import { pgTransaction } from "./pg-transaction.ts";
+import { causes, classifySqlState, failedToConnect, sqlStateOf } from "./sqlstate.ts";
+
+export interface PgNotification {
+  readonly channel: string;
+  readonly payload?: string | undefined;
+}
+
+/** The subset of a node-pg `Client` that is used. */
+export interface PgClientLike {
+  query(text: string): Promise<{ readonly command: string }>;
+  query<T extends { submit(connection: PgConnectionLike): unknown }>(submittable: T): T;
+  on(event: "notification", listener: (message: PgNotification) => void): unknown;
+  on(event: "error" | "end", listener: (error?: unknown) => void): unknown;
+  removeListener(event: "notification", listener: (message: PgNotification) => void): unknown;
+  removeListener(event: "error" | "end", listener: (error?: unknown) => void): unknown;
+}
+
+/** The subset of a node-pg `Pool` that is used. */
+export interface PgPoolLike {
+  readonly totalCount: number;
+  readonly options?: { readonly max?: number | undefined };
+  connect(): Promise<PgClientLike & { release(broken?: boolean): void }>;
+  on(event: "error", listener: (error: unknown) => void): unknown;
+}
+
+export interface PgOptions {
+  /**
+   * Whether statements are prepared under a name once per connection. It turns itself off where names do not
+   * last, as behind a transaction-mode pooler, at the cost of one statement sent twice. @default true
+   */
+  readonly prepare?: boolean;
+  /**
+   * Whether the executor may hold one connection for LISTEN. Turn it off behind a transaction-mode pooler,
+   * which takes the command and never delivers. @default true for a pool of two or more, false for a client
+   */
+  readonly listen?: boolean;
+}
+
+const limits: Limits = {
+  // Postgres takes 1 GB in a message and in a value, and 268 MB in the strings of one jsonb value.
+  maxParamBytes: 100_000_000,
+  maxBatchStatements: 10_000,
+};
+
+/** Locks taken by one statement must show the next one what was committed meanwhile, whatever the default is. */
+const READ_COMMITTED: Statement = { sql: "set transaction_isolation = 'read committed'", params: [] };
+
+/** No such prepared statement, one of that name exists already, its result has another shape now. */
+const STALE_PLAN = ["26000", "42P05", "0A000"];
+
+/** SQLSTATEs after which the server closes the connection: 08, 25P03, 25P04, 57P, internal errors. */
+const ENDS_CONNECTION = /^(?:08|25P0[34]|57P|58|XX)/;
+
+const ignore = () => {};
+const guarded = new WeakSet<object>();
+
+/**
+ * An executor over a node-pg `Pool` or `Client` (the JavaScript one, not pg-native), which stays yours to end.
+ *
+ * A run and a batch are one round trip each. With a pool every call takes a connection for its own time. A
+ * client is shared: calls queue up, none interleave, and within a transaction you began they take part in it.
+ * Errors of idle connections, which node-pg would end the process for, are left to the pool.
+ */
+export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): Executor {
+  const pool = "totalCount" in client ? client : undefined;
+  const notSent = new WeakSet<object>();
+  let prepare = options.prepare ?? true;
+  const clientTurn = inTurn(); // node-pg 9 will have no queue of its own
+
+  if (!guarded.has(client)) {
+    guarded.add(client);
+    client.on("error", ignore);
+  }
+
+  function unsent(error: unknown): never {
+    if (typeof error === "object" && error !== null) notSent.add(error);
+    throw error;
+  }
+
+  function pipeline(on: PgClientLike, statements: readonly Statement[], named: boolean): Promise<Row[][]> {
+    return new Promise((resolve, reject) => {
+      const query = new PgPipeline(statements, named, (error, results) => {
+        if (error === null || error === undefined) return resolve(results!);
+        if (!query.submitted && typeof error === "object") notSent.add(error);
+        reject(error);
+      });
+      on.query(queryFor(on, query));
+    });
+  }
+
+  async function send(on: PgClientLike, statements: readonly Statement[]): Promise<Row[][]> {
+    const named = prepare;
+    try {
+      return await pipeline(on, statements, named);
+    } catch (error) {
+      const code = sqlStateOf(error) ?? "";
+      if (!named || !STALE_PLAN.includes(code)) throw error;
+      if (code === "0A000") forgetPrepared();
+      else prepare = false;
+      return await pipeline(on, statements, prepare); // nothing of the first try was committed
+    }
+  }
+
+  /** `drop` says that the connection must not be used again. */
+  async function borrow<T>(use: (on: PgClientLike, drop: () => void) => Promise<T>): Promise<T> {
+    if (pool === undefined) return clientTurn(() => use(client as PgClientLike, ignore));
+    const borrowed = await pool.connect().catch(unsent);
+    let broken = false;
+    borrowed.on("error", ignore);
+    try {
+      return await use(borrowed, () => {
+        broken = true;
+      });
+    } finally {
+      borrowed.release(broken);
+      borrowed.removeListener("error", ignore); // only now: the pool listens again from release on
+    }
+  }
+
+  function exchange(statements: readonly Statement[]): Promise<Row[][]> {
+    return borrow(async (on, drop) => {
+      try {
+        return await send(on, statements);
+      } catch (error) {
+        const code = sqlStateOf(error);
+        if (code === undefined || ENDS_CONNECTION.test(code)) drop();
+        throw error;
+      }
+    });
+  }
+
+  const executor: Executor = {
+    name: "pg",
+    dialect: "postgres",
+    limits,
+    run: async (statement) => (await exchange([statement]))[0]!,
+    async batch(statements) {
+      if (statements.length === 0) return [];
+      return (await exchange([READ_COMMITTED, ...statements])).slice(1);
+    },
+    classify(error) {
+      const code = sqlStateOf(error);
+      if (causes(error).some((cause) => notSent.has(cause))) {
+        return /^(?:28|3D|42)/.test(code ?? "") ? "rejected" : "unavailable";
+      }
+      if (code !== undefined) return classifySqlState(code);
+      return failedToConnect(error) ? "unavailable" : "unknown";
+    },
+    close: async () => listener.close(),
+  };
+
+  async function openListenClient(): Promise<ListenClient> {
+    if (pool === undefined) return { client: client as PgClientLike, turn: clientTurn, release: ignore };
+    const borrowed = await pool.connect().catch(unsent);
+    return { client: borrowed, turn: inTurn(), release: (broken) => borrowed.release(broken) };
+  }
+  const listener = pgListener(openListenClient);
+  const oneConnection = pool === undefined || pool.options?.max === 1;
+  if (options.listen ?? !oneConnection) executor.listen = listener.listen;
+
+  // A shared client has none to offer: the calls of others would fall into it.
+  if (pool !== undefined) {
+    // A statement that has to be sent twice would find its transaction failed, so nothing in one is prepared.
+    executor.transaction = (fn) =>
+      borrow((on, drop) =>
+        pgTransaction(on, drop, executor, (statements) => pipeline(on, statements, false), fn),
+      );
+  }
+  return executor;
+}

@@ -1,0 +1,70 @@
+import type { ErrorClass } from "../core/executor.ts";
+
+/** A SQLSTATE and never a Node code: `EPIPE` has five capitals too. */
+const SQLSTATE = /^(?:\d[0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}$/;
+
+/** Network errors that come before the first byte of the request. */
+const NOT_SENT = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** The longest prefix that is listed decides: a whole SQLSTATE goes before its two-character class. */
+const CLASSES: Readonly<Record<string, ErrorClass>> = {
+  "08": "unknown", // the connection broke; poolers also use 08P01 for a server they lost
+  "08001": "unavailable",
+  "08004": "unavailable",
+  "23": "conflict",
+  "40": "busy", // serialization failure, deadlock: rolled back, worth another try
+  "40002": "conflict",
+  "40003": "unknown",
+  "53": "busy", // out of memory, disk or some other resource: rolled back
+  "53300": "unavailable", // too many connections: refused before any statement
+  "55P03": "busy",
+  "57014": "busy", // statement_timeout or a cancel request: rolled back
+  // The server said goodbye. It may do so between the commit and the answer.
+  "57P": "unknown",
+  "57P03": "unavailable", // starting up or shutting down: refused at connect
+  "58": "unknown",
+  XX: "unknown", // internal errors, also a pooler's word for a server it lost
+  "42P01": "missing-schema",
+  "42703": "missing-schema",
+  "3F000": "missing-schema",
+};
+
+/** What an error with this SQLSTATE means for the statement that met it. */
+export function classifySqlState(code: string): ErrorClass {
+  return CLASSES[code] ?? CLASSES[code.slice(0, 3)] ?? CLASSES[code.slice(0, 2)] ?? "rejected";
+}
+
+/** The error and what it wraps, outermost first. */
+export function causes(error: unknown): object[] {
+  const chain: object[] = [];
+  let current = error;
+  while (typeof current === "object" && current !== null && !chain.includes(current)) {
+    chain.push(current);
+    const { cause, sourceError } = current as { cause?: unknown; sourceError?: unknown };
+    current = cause ?? sourceError; // the Neon driver has its own word for it
+  }
+  return chain;
+}
+
+/** The first SQLSTATE among an error and its causes. */
+export function sqlStateOf(error: unknown): string | undefined {
+  for (const { code } of causes(error) as { code?: unknown }[]) {
+    if (typeof code === "string" && SQLSTATE.test(code)) return code;
+  }
+  return undefined;
+}
+
+/** Whether the network failed before anything could have been sent. */
+export function failedToConnect(error: unknown): boolean {
+  return causes(error).some((cause) => {
+    const { code, syscall } = cause as { code?: unknown; syscall?: unknown };
+    return syscall === "connect" || (typeof code === "string" && NOT_SENT.has(code));
+  });
+}
