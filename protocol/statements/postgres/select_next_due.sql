@@ -6,57 +6,56 @@ with recursive
 now as materialized (
   select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
 ),
--- Through an array the planner expects 10 rows; any more and the recursion looks too costly to it.
+-- Through an array the planner expects 10 rows: more, and it takes the recursion for a costly one.
 declared as materialized (
   select lane->>'queue' as queue, lane->>'name' as name
   from unnest(array(select jsonb_array_elements(:lanes_json::jsonb))) as l(lane)
 ),
-named(queue, name) as (
-  select d.queue, (
-      select t.name from cairnq_tasks t
-      where t.status = 'queued' and t.queue = d.queue
-      order by t.name limit 1
-    )
-  from declared d where d.name is null
-  union all
-  select n.queue, (
-      select t.name from cairnq_tasks t
-      where t.status = 'queued' and t.queue = n.queue and t.name > n.name
-      order by t.name limit 1
-    )
-  from named n where n.name is not null
-),
 lanes as (
-  select queue, name from declared where name is not null
+  select d.queue, d.name from declared d where d.name is not null
   union all
-  select queue, name from named where name is not null
+  select d.queue, n.name
+  from declared d
+  cross join lateral unnest(array(
+    with recursive names(name) as (
+      (
+        select t.name from cairnq_tasks t
+        where t.status = 'queued' and t.queue = d.queue
+        order by t.name limit 1
+      )
+      union all
+      select (
+        select t.name from cairnq_tasks t
+        where t.status = 'queued' and t.queue = d.queue and t.name > names.name
+        order by t.name limit 1
+      )
+      from names where names.name is not null
+    )
+    select names.name from names where names.name is not null
+  )) as n(name)
+  where d.name is null
 ),
-levels(queue, name, priority) as (
-  select l.queue, l.name, (
-      select t.priority from cairnq_tasks t
-      where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = ''
-      order by t.priority desc limit 1
-    )
+levels(queue, name, priority, first_ms) as (
+  select l.queue, l.name, p.priority, p.first_ms
   from lanes l
+  cross join lateral (
+    select t.priority, t.run_at_ms as first_ms from cairnq_tasks t
+    where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = ''
+    order by t.priority desc, t.run_at_ms limit 1
+  ) p
   union all
-  select l.queue, l.name, (
-      select t.priority from cairnq_tasks t
-      where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = ''
-        and t.priority < l.priority
-      order by t.priority desc limit 1
-    )
-  from levels l where l.priority is not null
+  select l.queue, l.name, p.priority, p.first_ms
+  from levels l
+  cross join lateral (
+    select t.priority, t.run_at_ms as first_ms from cairnq_tasks t
+    where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = ''
+      and t.priority < l.priority
+    order by t.priority desc, t.run_at_ms limit 1
+  ) p
 )
 select
   (select ms from now) as now_ms,
-  (
-    select min((
-      select t.run_at_ms from cairnq_tasks t
-      where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = ''
-        and t.priority = l.priority
-      order by t.run_at_ms limit 1
-    )) from levels l where l.priority is not null
-  ) as run_at_ms,
+  (select min(l.first_ms) from levels l) as run_at_ms,
   (
     select t.lease_until_ms from cairnq_tasks t
     where t.status = 'running' and t.lease_until_ms is not null

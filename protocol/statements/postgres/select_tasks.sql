@@ -2,5 +2,5 @@
 -- @param ids_json json
 -- @returns task
 select t.*
-from cairnq_tasks t
-where t.id = any(array(select jsonb_array_elements_text(:ids_json::jsonb)))
+from jsonb_array_elements_text(:ids_json::jsonb) as i(id)
+cross join lateral (select * from cairnq_tasks where cairnq_tasks.id = i.id limit 1) t

@@ -2,7 +2,7 @@
 -- 'complete', 'succeed' (even if a cancel was requested), 'retry', 'fail' or 'release'.
 -- A requested cancel wins over every outcome but 'succeed'. An id that is absent from the result was lost.
 -- Rows are locked in the order of their ids, so that overlapping calls cannot deadlock.
--- The coalesce around status and lease keeps a planner with stale statistics on the primary key.
+-- The coalesce and the range of ids keep a planner with poor statistics on the primary key.
 -- @param settlements_json json
 -- @param now_ms integer?
 -- @returns id, status
@@ -12,10 +12,11 @@ with now as materialized (
 settlements as materialized (
   select item, item->>'id' as id, item->>'outcome' as outcome
   from jsonb_array_elements(:settlements_json::jsonb) as i(item)
+  order by id
 ),
 settled as materialized (
   select
-    t.id,
+    s.id,
     s.item->'result' as result,
     s.item->'error' as error,
     coalesce((s.item->>'delay_ms')::bigint, 0) as delay_ms,
@@ -27,14 +28,16 @@ settled as materialized (
       when s.outcome = 'retry' and t.attempt < t.max_attempts then 'queued'
       else 'failed'
     end as status
-  from cairnq_tasks t join settlements s on s.id = t.id
-  where t.id = any(array(select id from settlements))
-    and coalesce(t.status, '') = 'running'
-    and t.worker_id = s.item->>'worker_id'
-    and t.attempt = (s.item->>'attempt')::integer
-    and coalesce(t.lease_until_ms, 0) > (select ms from now)
-  order by t.id
-  for update of t
+  from settlements s
+  cross join lateral (
+    select t.attempt, t.max_attempts, t.cancel_requested_at_ms from cairnq_tasks t
+    where t.id = s.id
+      and coalesce(t.status, '') = 'running'
+      and t.worker_id = s.item->>'worker_id'
+      and t.attempt = (s.item->>'attempt')::integer
+      and coalesce(t.lease_until_ms, 0) > (select ms from now)
+    for update
+  ) t
 )
 update cairnq_tasks t set
   status = s.status,
@@ -49,5 +52,6 @@ update cairnq_tasks t set
   completed_at_ms = case s.status when 'queued' then null else now.ms end,
   updated_at_ms = now.ms
 from settled s cross join now
-where t.id = s.id and t.id = any(array(select id from settled))
+where t.id = s.id
+  and t.id = any(array(select id from settled)) and t.id between '' and (select max(id) from settled)
 returning t.id, t.status

@@ -1,6 +1,7 @@
 -- Queues each task whose key is free under its policy and returns the task every key then points at.
 -- A submit whose own task exists already was sent before and changes nothing.
 -- It must follow lock_task_keys in the same transaction, so that it reads after the locks are held.
+-- Every look-up is by itself, so that the planner has no choice but the primary key.
 -- @only postgres: SQLite has no locks to take first and does the same in a batch
 -- @param tasks_json json
 -- @param now_ms integer?
@@ -8,7 +9,6 @@
 with now as materialized (
   select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
 ),
--- Through an array the planner expects 10 rows, and looks each one up by its primary key.
 submitted as materialized (
   select
     item, item->>'id' as id, item->>'key' as key, item->>'conflict' as conflict,
@@ -30,11 +30,12 @@ decided as materialized (
 ),
 replaced as (
   select t.id
-  from cairnq_tasks t
-  where t.id = any(array(select d.task_id from decided d where d.fresh and d.conflict = 'replace'))
-    and coalesce(t.status, '') in ('queued', 'running')
-  order by t.id
-  for update
+  from (select d.task_id from decided d where d.fresh and d.conflict = 'replace' order by d.task_id) d
+  cross join lateral (
+    select t.id from cairnq_tasks t
+    where t.id = d.task_id and t.status in ('queued', 'running')
+    for update
+  ) t
 ),
 canceled as (
   update cairnq_tasks t set
@@ -43,7 +44,7 @@ canceled as (
     completed_at_ms = case t.status when 'queued' then now.ms else t.completed_at_ms end,
     updated_at_ms = now.ms
   from now
-  where t.id = any(array(select r.id from replaced r))
+  where t.id = any(array(select id from replaced)) and t.id between '' and (select max(id) from replaced)
 ),
 inserted as (
   insert into cairnq_tasks (
@@ -71,5 +72,6 @@ select d.key as task_key, t.*
 from decided d join inserted t on t.id = d.id
 union all
 select d.key, t.*
-from decided d join cairnq_tasks t on t.id = coalesce(d.task_id, d.id)
-where not d.fresh and t.id = any(array(select coalesce(e.task_id, e.id) from decided e where not e.fresh))
+from decided d
+cross join lateral (select * from cairnq_tasks e where e.id = coalesce(d.task_id, d.id) limit 1) t
+where not d.fresh
