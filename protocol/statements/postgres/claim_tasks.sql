@@ -1,8 +1,9 @@
 -- Leases due tasks to one owner: per lane at most its quota, over all lanes at most max_tasks, in the
 -- order priority desc, run_at_ms, id. A lane is a queue and a name; a null name means every name.
 -- An unlocked walk decides how many tasks to take from which priority of which lane; then that many are
--- locked there, past what other claimers hold. Arrays, "between" and sign() keep the row estimates
--- small whatever the statistics say: a planner that expects many rows would sort the backlog.
+-- locked there, past what other claimers hold. Arrays, "between" and sign() keep the row estimates small
+-- whatever the statistics say: a planner that expects many rows would sort the backlog. The sub-select
+-- around the limit hides its value, or every call would be planned anew for it.
 -- @param lanes_json json
 -- @param worker_id text
 -- @param lease_ms integer
@@ -90,8 +91,9 @@ picked as materialized (
         and t.priority = l.priority and t.run_at_ms between l.first_ms and (select ms from now)
       order by t.run_at_ms, t.id limit l.due
     ) t
+    where sign(l.due) = 1
     order by l.priority desc, t.run_at_ms, t.id
-    limit :max_tasks::bigint
+    limit (select :max_tasks::bigint)
   ) c
   group by c.queue, c.name, c.priority, c.first_ms
 ),
@@ -105,6 +107,7 @@ locked as (
     order by t.run_at_ms, t.id limit p.tasks
     for update skip locked
   ) t
+  where sign(p.tasks) = 1
 )
 update cairnq_tasks t set
   status = 'running',
