@@ -1,0 +1,174 @@
+import { integer, onlyKnown } from "../core/arguments.ts";
+import type { AnyTaskDefinition } from "../core/define-task.ts";
+import { InvalidArgument } from "../core/errors.ts";
+import type { Wadi } from "../core/wadi.ts";
+import type { Worker } from "../core/worker.ts";
+import { bearerToken, type TokenCheck, tokenCheck } from "./auth.ts";
+import { HttpError } from "./http-error.ts";
+import { get, submit, wait } from "./operations.ts";
+import { errorResponse, json, toHttpError } from "./respond.ts";
+import { matchRoute, type Route } from "./routes.ts";
+
+export interface HttpHandlerOptions {
+  /** A Wadi, or a function that is called by each authorized request that needs one. */
+  readonly wadi: Wadi | (() => Wadi | Promise<Wadi>);
+  /** Runs the tasks of `/drain`, which does not exist without it. */
+  readonly worker?: Worker | ((wadi: Wadi) => Worker) | undefined;
+  /** The only tasks that may be submitted; their schemas and defaults apply. @default any name */
+  readonly tasks?: readonly AnyTaskDefinition[] | undefined;
+  /** Opens every route. While it is undefined or empty, every request is refused and the log says why. */
+  readonly secret: string | undefined;
+  /** Opens `/drain` too, and nothing else. */
+  readonly cronSecret?: string | undefined;
+  /** How to set the secret on this platform, for the log. */
+  readonly secretHint?: string | undefined;
+  /** What stands before `/tasks`, `/keys` and `/drain` in the path, such as `/api/wadi`. @default "" */
+  readonly basePath?: string | undefined;
+  /** Longest drain in milliseconds. Minimum `1`. @default 20000 */
+  readonly budgetMs?: number | undefined;
+  /** Longest and default wait in milliseconds. @default 25000 */
+  readonly maxWaitMs?: number | undefined;
+  /** Largest request body in bytes. @default 2097152 */
+  readonly maxBodyBytes?: number | undefined;
+  /** Told of every answer from 500 on, with the cause, and once of a missing secret. @default console.error */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+/** What the platform offers for this one invocation. */
+export interface HandlerInvocation {
+  /** Keeps the invocation alive for a promise, so that a drain survives a caller that hangs up. */
+  readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
+  /** When the invocation will be stopped, as a Date or epoch milliseconds. */
+  readonly deadline?: Date | number | undefined;
+}
+
+export type HttpHandler = (request: Request, invocation?: HandlerInvocation) => Promise<Response>;
+
+const OPTION_NAMES = [
+  ...["wadi", "worker", "tasks", "secret", "cronSecret", "secretHint", "basePath"],
+  ...["budgetMs", "maxWaitMs", "maxBodyBytes", "onError"],
+];
+
+/**
+ * One `Request -> Response` handler for every platform that speaks fetch. Each request carries
+ * `Authorization: Bearer <secret>`; each answer is JSON and never cached.
+ *
+ * - `POST /tasks` with `{ name, payload, key?, conflict?, queue?, delayMs?, priority?, maxAttempts?, metadata?,
+ *   correlationId? }`: 201 with the new task, 200 with the task the key had (`outcome` tells too).
+ * - `GET /tasks/:id`, `GET /keys/:key`: 200 with the task.
+ * - `GET /tasks/:id/wait`, `GET /keys/:key/wait`, each with `?timeoutMs=`: 200 with the task once it has succeeded,
+ *   failed or was canceled; 202 with the task as last seen when the time is up: ask again.
+ * - `POST /drain`, `GET /drain`: runs due tasks within the budget, 200 with the DrainSummary.
+ *
+ * Errors are `{ error: { code, message, retryable } }`: 400 (an argument, a body that is not JSON), 401, 404, 405,
+ * 409 (the key is taken under `reject`), 413, 503 (the database is out of reach) and 500. What the database said
+ * reaches only the log.
+ *
+ * @throws {InvalidArgument} if an option is out of range.
+ * @example export default { fetch: createHandler({ wadi, worker, secret: env.WADI_SECRET }) };
+ */
+export function createHandler(options: HttpHandlerOptions): HttpHandler {
+  onlyKnown("createHandler", options, OPTION_NAMES);
+  const budgetMs = integer("budgetMs", options.budgetMs ?? 20_000, 1);
+  const maxWaitMs = integer("maxWaitMs", options.maxWaitMs ?? 25_000, 0);
+  const maxBodyBytes = integer("maxBodyBytes", options.maxBodyBytes ?? 2 * 1024 * 1024, 1);
+  const basePath = (options.basePath ?? "").replace(/\/+$/, "");
+  const limits = { tasks: options.tasks, maxBodyBytes, basePath };
+  const onError = options.onError ?? logError;
+  const { wadi, worker } = options;
+  const connect = async () => (typeof wadi === "function" ? wadi() : wadi);
+  const guard = guardOf(options, onError);
+
+  function routeOf({ url }: Request): Route | null {
+    const { pathname } = new URL(url);
+    if (!pathname.startsWith(`${basePath}/`)) return null;
+    const route = matchRoute(pathname.slice(basePath.length));
+    return route?.operation === "drain" && worker === undefined ? null : route;
+  }
+
+  async function drain({ waitUntil, deadline }: HandlerInvocation): Promise<Response> {
+    const runner = typeof worker === "function" ? worker(await connect()) : worker!;
+    const budgetEndMs = Date.now() + budgetMs;
+    const draining = runner.drain({ deadline: Math.min(budgetEndMs, Number(deadline ?? budgetEndMs)) });
+    waitUntil?.(draining.catch(() => {}));
+    return json(200, await draining);
+  }
+
+  async function answer(request: Request, invocation: HandlerInvocation): Promise<Response> {
+    const route = routeOf(request);
+    if (route === null) throw new HttpError(404, "NOT_FOUND", "there is no such route");
+    const allow = [...route.methods, "OPTIONS"].join(", ");
+    if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: { allow } });
+    if (!route.methods.includes(request.method)) {
+      throw new HttpError(405, "METHOD_NOT_ALLOWED", `this route takes ${allow}`, { headers: { allow } });
+    }
+    await guard(request, route);
+    if (route.operation === "submit") return submit(request, connect, limits);
+    if (route.operation === "get") return get(route, connect, request.signal);
+    if (route.operation === "wait") return wait(route, connect, request, maxWaitMs);
+    return drain(invocation);
+  }
+
+  return async (request, invocation = {}) => {
+    let response: Response;
+    try {
+      response = await answer(request, invocation);
+    } catch (error) {
+      const refusal = request.signal.aborted ? clientGone() : toHttpError(error);
+      if (refusal.status >= 500) onError(error);
+      response = errorResponse(refusal);
+    }
+    // Whoever asks for headers only gets those of the GET.
+    return request.method === "HEAD" ? new Response(null, response) : response;
+  };
+}
+
+/** Lets a request pass that carries an accepted token, and throws the refusal of any other. */
+function guardOf(
+  { secret, cronSecret, secretHint }: HttpHandlerOptions,
+  onError: (error: unknown) => void,
+): (request: Request, route: Route) => Promise<void> {
+  const all = accepted("secret", secret);
+  const forDrain = [...all, ...accepted("cronSecret", cronSecret)];
+  const checkAll = tokenCheck(all);
+  const checkDrain = tokenCheck(forDrain);
+  const headers = { "www-authenticate": "Bearer" };
+  let told = false;
+
+  return async (request, { operation }) => {
+    const [tokens, check]: [string[], TokenCheck] =
+      operation === "drain" ? [forDrain, checkDrain] : [all, checkAll];
+    if (tokens.length === 0) {
+      const message = "no secret is configured, so every request is refused";
+      const how = secretHint ?? "pass `secret` to createHandler, from the environment";
+      if (!told) onError(new HttpError(401, "UNAUTHORIZED", `${message}: ${how}`));
+      told = true;
+      throw new HttpError(401, "UNAUTHORIZED", `${message}; the log of this function says how to set one`, {
+        headers,
+      });
+    }
+    const token = bearerToken(request);
+    if (token !== null && (await check(token))) return;
+    const message =
+      token === null ? "send the secret as `Authorization: Bearer <secret>`" : "this is not the secret";
+    throw new HttpError(401, "UNAUTHORIZED", message, { headers });
+  };
+}
+
+function accepted(option: string, secret: unknown): string[] {
+  if (secret === undefined || secret === null) return [];
+  if (typeof secret !== "string") {
+    throw new InvalidArgument(`${option} must be a string or undefined, got ${typeof secret}`);
+  }
+  // A secret that came through a shell may end in a newline, which no header can carry.
+  return secret.trim() === "" ? [] : [secret.trim()];
+}
+
+/** Nobody reads this answer; the status is for logs. */
+function clientGone(): HttpError {
+  return new HttpError(499, "CLIENT_CLOSED_REQUEST", "the client closed the request");
+}
+
+function logError(error: unknown): void {
+  console.error(error instanceof HttpError ? `wadi: ${error.message}` : error);
+}

@@ -1,0 +1,124 @@
+import { integer, onlyKnown } from "../core/arguments.ts";
+import type { AnyTaskDefinition } from "../core/define-task.ts";
+import { InvalidArgument, TaskTimeout } from "../core/errors.ts";
+import type { SubmitOptions } from "../core/submission.ts";
+import { isTerminal, type Task } from "../core/task.ts";
+import type { Wadi } from "../core/wadi.ts";
+import { HttpError } from "./http-error.ts";
+import { readJsonObject } from "./read-body.ts";
+import { json } from "./respond.ts";
+import type { Route } from "./routes.ts";
+
+const SUBMIT_FIELDS = [
+  "name",
+  "payload",
+  "key",
+  "conflict",
+  "queue",
+  "delayMs",
+  "priority",
+  "maxAttempts",
+  "metadata",
+  "correlationId",
+];
+
+// A wait of 25 seconds stays below 40 statements: platforms bill, and limit, statements per invocation.
+const POLL = { pollMs: 100, maxPollMs: 1000 };
+
+export interface SubmitLimits {
+  readonly tasks: readonly AnyTaskDefinition[] | undefined;
+  readonly maxBodyBytes: number;
+  readonly basePath: string;
+}
+
+export async function submit(
+  request: Request,
+  connect: () => Promise<Wadi>,
+  { tasks, maxBodyBytes, basePath }: SubmitLimits,
+): Promise<Response> {
+  const body = await readJsonObject(request, maxBodyBytes);
+  onlyKnown("the body", body, SUBMIT_FIELDS);
+  const { name, payload, ...options } = body;
+  const definition = tasks?.find((candidate) => candidate.name === name);
+  if (tasks !== undefined && definition === undefined) {
+    const names = tasks.map((task) => task.name).join(", ");
+    throw new InvalidArgument(`name must be one of the tasks of this endpoint: ${names}`);
+  }
+  // Checked by submit itself, as for any caller without types.
+  const wadi = await connect();
+  const task = await wadi.submitFrom(
+    undefined,
+    definition ?? (name as string),
+    payload,
+    options as SubmitOptions,
+  );
+  const location = `${basePath}/tasks/${encodeURIComponent(task.id)}`;
+  return json(task.outcome === "created" ? 201 : 200, task, { location });
+}
+
+export async function get(
+  route: Route,
+  connect: () => Promise<Wadi>,
+  signal: AbortSignal,
+): Promise<Response> {
+  const ref = decode(route);
+  const task = await read(await connect(), ref, signal);
+  if (task === null) throw notFound(ref);
+  return json(200, task);
+}
+
+/**
+ * 200 with the task once it is terminal. 202 with the task as last seen when the time is up: nothing went wrong
+ * and the task goes on, so it is no 5xx for monitors, and no 408, which clients and proxies repeat on their own.
+ */
+export async function wait(
+  route: Route,
+  connect: () => Promise<Wadi>,
+  { url, signal }: Request,
+  maxWaitMs: number,
+): Promise<Response> {
+  const ref = decode(route);
+  const timeoutMs = timeoutOf(url, maxWaitMs);
+  const wadi = await connect();
+  const seen = await read(wadi, ref, signal);
+  if (seen !== null && isTerminal(seen.status)) return json(200, seen);
+  // An id exists from its submit on, while a key may be waited for before anybody has submitted under it.
+  if (seen === null && ("id" in ref || timeoutMs === 0)) throw notFound(ref);
+  if (timeoutMs === 0) return json(202, seen);
+  const options = { ...POLL, timeoutMs, signal };
+  try {
+    return json(200, await ("id" in ref ? wadi.wait(ref.id, options) : wadi.waitByKey(ref.key, options)));
+  } catch (error) {
+    if (!(error instanceof TaskTimeout)) throw error;
+    if (error.task === null) throw notFound(ref);
+    return json(202, error.task);
+  }
+}
+
+type Ref = { readonly id: string } | { readonly key: string };
+
+function decode({ by, encoded }: Route): Ref {
+  let value: string;
+  try {
+    value = decodeURIComponent(encoded!);
+  } catch {
+    throw new InvalidArgument(`the ${by} in the path is not valid percent-encoding; use encodeURIComponent`);
+  }
+  return by === "id" ? { id: value } : { key: value };
+}
+
+function read(wadi: Wadi, ref: Ref, signal: AbortSignal): Promise<Task | null> {
+  return "id" in ref ? wadi.get(ref.id, { signal }) : wadi.getByKey(ref.key, { signal });
+}
+
+function timeoutOf(url: string, maxWaitMs: number): number {
+  const asked = new URL(url).searchParams.get("timeoutMs");
+  if (asked === null) return maxWaitMs;
+  return integer("timeoutMs", /^\d+$/.test(asked) ? Number(asked) : Number.NaN, 0, maxWaitMs);
+}
+
+function notFound(ref: Ref): HttpError {
+  const message =
+    "id" in ref ? "there is no task of this id; was it purged?" : "this key has no task; was it submitted?";
+  return new HttpError(404, "NOT_FOUND", message);
+}
