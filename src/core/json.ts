@@ -8,6 +8,9 @@ export type JsonTarget = Pick<Executor, "name" | "dialect" | "limits">;
 // jsonb refuses \u0000 and lone surrogates; a backslash before them must itself be escaped an even number of times.
 const REFUSED_BY_JSONB = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab][0-9a-f]{2}|d[c-f][0-9a-f]{2})/;
 
+// SQLite reads JSON down to 1000 levels, and what is stored travels inside other JSON.
+const MAX_DEPTH = 500;
+
 function refuse(what: string, path: string, found: string): never {
   const where = path === "" ? what : `${what} at ${path}`;
   throw new SerializationError(`${where} is ${found}, which JSON cannot hold; pass plain JSON values`);
@@ -27,6 +30,9 @@ function check(value: unknown, what: string, path: string, parents: object[]): v
     case "object": {
       if (value === null) return;
       if (parents.includes(value)) refuse(what, path, "a reference to its own parent");
+      if (parents.length === MAX_DEPTH) {
+        throw new SerializationError(`${what} is nested more than ${MAX_DEPTH} levels deep; flatten it`);
+      }
       if (typeof (value as { toJSON?: unknown }).toJSON === "function") return;
       parents.push(value);
       if (Array.isArray(value)) {

@@ -63,7 +63,12 @@ export class Session {
           await this.migrate();
           continue;
         }
-        if (kind === "rejected" && !this.#verified) await explainVersion(this.executor);
+        if (kind === "rejected" && !this.#verified) {
+          await explainVersion(this.executor).catch((reason: unknown) => {
+            // What was refused for another reason, such as a wrong password, is refused here too.
+            if (WadiError.is(reason)) throw reason;
+          });
+        }
         const delay = backoffDelay(this.#retry, tries);
         if (!this.#mayTryAgain(kind, tries, delay, call)) throw this.#wrap(operation.name, kind, error);
         if (kind === "unknown") current = operation.resend?.() ?? operation;
