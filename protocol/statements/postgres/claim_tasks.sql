@@ -1,7 +1,7 @@
 -- Leases due tasks to one owner: per lane at most its quota, over all lanes at most max_tasks, in the
 -- order priority desc, run_at_ms, id. A lane is a queue and a name; a null name means every name.
--- An unlocked walk decides how many tasks to take from which priority of which lane; then that many are
--- locked there, past what other claimers hold. Arrays, "between" and sign() keep the row estimates small
+-- An unlocked walk decides how many tasks to take from which lane; then that many are locked there, past
+-- what other claimers hold. Arrays, "between" and sign() keep the row estimates small
 -- whatever the statistics say: a planner that expects many rows would sort the backlog. The sub-select
 -- around the limit hides its value, or every call would be planned anew for it.
 -- @param lanes_json json
@@ -42,7 +42,8 @@ lanes as (
   )) as n(name)
   where d.name is null
 ),
--- One row a lane and priority, from the highest down until the due tasks fill the quota.
+-- One row a lane and priority, from the highest down until the due tasks fill the quota, and one level
+-- more for when other claimers empty the last. `quota` is what the levels above leave of it.
 levels(queue, name, quota, priority, first_ms, due) as (
   select l.queue, l.name, l.quota, p.priority, p.first_ms, d.due
   from lanes l
@@ -78,12 +79,12 @@ levels(queue, name, quota, priority, first_ms, due) as (
       limit l.quota - l.due
     ) c
   ) d
-  where sign(l.quota - l.due) = 1
+  where sign(l.quota) = 1
 ),
 picked as materialized (
-  select c.queue, c.name, c.priority, c.first_ms, count(*) as tasks
+  select c.queue, c.name, count(*) as tasks
   from (
-    select l.queue, l.name, l.priority, l.first_ms
+    select l.queue, l.name
     from levels l
     cross join lateral (
       select t.run_at_ms, t.id from cairnq_tasks t
@@ -95,17 +96,22 @@ picked as materialized (
     order by l.priority desc, t.run_at_ms, t.id
     limit (select :max_tasks::bigint)
   ) c
-  group by c.queue, c.name, c.priority, c.first_ms
+  group by c.queue, c.name
 ),
 locked as (
   select t.id
   from picked p
   cross join lateral (
-    select t.id from cairnq_tasks t
-    where t.status = 'queued' and t.queue = p.queue and t.name = p.name and t.concurrency_key = ''
-      and t.priority = p.priority and t.run_at_ms between p.first_ms and (select ms from now)
-    order by t.run_at_ms, t.id limit p.tasks
-    for update skip locked
+    select t.id
+    from (select * from levels l where l.queue = p.queue and l.name = p.name order by l.priority desc) l
+    cross join lateral (
+      select t.id from cairnq_tasks t
+      where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = ''
+        and t.priority = l.priority and t.run_at_ms between l.first_ms and (select ms from now)
+      order by t.run_at_ms, t.id limit p.tasks
+      for update skip locked
+    ) t
+    limit p.tasks
   ) t
   where sign(p.tasks) = 1
 )
