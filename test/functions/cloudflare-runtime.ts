@@ -1,0 +1,58 @@
+import { build } from "esbuild";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { unstable_readConfig } from "wrangler";
+
+export interface CloudflareRuntime {
+  /** What the worker wrote to its log, in order. */
+  readonly log: { readonly level: string; readonly message: string }[];
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** Fires the cron trigger and says how the invocation ended. */
+  fireCron(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** What miniflare's types leave out. */
+interface Scheduled {
+  scheduled(event: { cron: string }): Promise<{ outcome: string }>;
+}
+
+/** The worker of wrangler.toml in workerd, with a D1 database of its own that is empty. */
+export async function startCloudflare(vars: Record<string, string>): Promise<CloudflareRuntime> {
+  process.env.WRANGLER_SEND_METRICS = "false";
+  const config = unstable_readConfig({ config: "wrangler.toml" });
+  const log: CloudflareRuntime["log"] = [];
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      modules: true,
+      script: await bundleOf(config.main!),
+      compatibilityDate: config.compatibility_date!,
+      compatibilityFlags: config.compatibility_flags,
+      d1Databases: config.d1_databases.map(({ binding }: { binding: string }) => binding),
+      bindings: vars,
+      cf: false,
+      handleStructuredLogs: ({ level, message }) => log.push({ level, message }),
+    }),
+  );
+  const url = await miniflare.ready;
+  return {
+    log,
+    fetch: (path, init) => fetch(new URL(path, url), init),
+    async fireCron() {
+      const worker = (await miniflare.getWorker()) as unknown as Scheduled;
+      return (await worker.scheduled({ cron: config.triggers.crons![0]! })).outcome;
+    },
+    stop: () => miniflare.dispose(),
+  };
+}
+
+async function bundleOf(entryPoint: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [entryPoint],
+    bundle: true,
+    format: "esm",
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    write: false,
+  });
+  return outputFiles[0]!.text;
+}
