@@ -23,8 +23,8 @@ export interface Limits {
 /**
  * How an error relates to the statement that met it.
  *
- * - `conflict`: a constraint or a serialization check refused it; nothing was written.
- * - `busy`: the database was locked or overloaded; nothing was written.
+ * - `conflict`: a constraint refused it; nothing was written.
+ * - `busy`: a lock, a deadlock, a serialization check or an overload refused it; nothing was written.
  * - `unavailable`: the database could not be reached; nothing was sent.
  * - `missing-schema`: a table or column does not exist.
  * - `rejected`: the database understood the request and said no; sending it again is no use.

@@ -47,16 +47,16 @@ const OPTION_NAMES = [
 /**
  * Checks and serialises one submit. Nothing is sent.
  *
- * @throws {InvalidArgument} naming the option that is out of range, or what the payload schema refused.
+ * @throws {InvalidArgument} naming the option that is out of range.
  * @throws {SerializationError} if the payload or the metadata is not JSON.
  */
-export async function prepareTask(
+export function prepareTask(
   target: JsonTarget,
   task: string | AnyTaskDefinition,
   payload: unknown,
   options: SubmitOptions = {},
   lineage?: Lineage,
-): Promise<NewTask> {
+): NewTask {
   const definition = typeof task === "string" ? null : task;
   const name = text("task name", typeof task === "string" ? task : task?.name);
   onlyKnown("submit", options, OPTION_NAMES);
@@ -66,9 +66,16 @@ export async function prepareTask(
   if (options.runAt !== undefined && options.delayMs !== undefined) {
     throw new InvalidArgument("pass either runAt or delayMs, not both");
   }
-  const prepared = {
+  const value = payload === undefined ? null : payload;
+  const metadata = options.metadata ?? {};
+  return {
+    id: newTaskId(),
     name,
     queue: text("queue", options.queue ?? definition?.queue ?? "default"),
+    payload: value,
+    payloadJson: encodeJson(value, `the payload of ${name}`, target),
+    metadata,
+    metadataJson: options.metadata === undefined ? "{}" : encodeMetadata(target, metadata),
     maxAttempts: integer("maxAttempts", options.maxAttempts ?? definition?.maxAttempts ?? 3, 1, 1_000_000),
     priority: integer("priority", options.priority ?? definition?.priority ?? 0, -1000, 1000),
     delayMs: integer("delayMs", options.delayMs ?? 0, 0),
@@ -78,20 +85,23 @@ export async function prepareTask(
     correlationId: optionalText("correlationId", options.correlationId) ?? lineage?.correlationId ?? null,
     key,
     conflict: oneOf("conflict", options.conflict ?? "reuse", CONFLICT_POLICIES),
-    metadataJson: metadata(target, options.metadata),
   };
-  if (definition?.payload) {
-    const checked = await definition.payload["~standard"].validate(payload);
-    if (checked.issues) {
-      throw new InvalidArgument(`the payload of ${name} is invalid: ${describeIssues(checked.issues)}`);
-    }
-  }
-  const payloadJson = encodeJson(payload === undefined ? null : payload, `the payload of ${name}`, target);
-  return { id: newTaskId(), ...prepared, payloadJson };
 }
 
-function metadata(target: JsonTarget, value: unknown): string {
-  if (value === undefined) return "{}";
+/**
+ * Checks a payload against the schema of its definition, if it has one.
+ *
+ * @throws {InvalidArgument} naming the places that are wrong, never their values.
+ */
+export async function validatePayload(task: string | AnyTaskDefinition, payload: unknown): Promise<void> {
+  if (typeof task === "string" || !task?.payload) return;
+  const checked = await task.payload["~standard"].validate(payload);
+  if (checked.issues) {
+    throw new InvalidArgument(`the payload of ${task.name} is invalid: ${describeIssues(checked.issues)}`);
+  }
+}
+
+function encodeMetadata(target: JsonTarget, value: unknown): string {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new InvalidArgument("metadata must be an object with JSON values");
   }

@@ -8,7 +8,8 @@ import type { SubmitOutcome } from "./operations/submit.ts";
 import type { CallOptions } from "./session.ts";
 import { splitTasks } from "./split.ts";
 import { Store, type StoreOptions } from "./store.ts";
-import { type Lineage, prepareTask, type SubmitOptions } from "./submission.ts";
+import { type Lineage, prepareTask, type SubmitOptions, validatePayload } from "./submission.ts";
+import { SubmitQueue } from "./submit-queue.ts";
 import { TASK_STATUSES, type Task, type TaskStatus } from "./task.ts";
 import { WAIT_OPTION_NAMES, type WaitOptions, waitForTask } from "./wait.ts";
 
@@ -48,11 +49,13 @@ export interface PurgeOptions {
 export class Wadi {
   /** Every operation of the protocol, unchecked; what workers are built on. */
   readonly store: Store;
+  readonly #submits: SubmitQueue;
   readonly #signals: DoneSignals | null;
 
   constructor(executor: Executor, options: WadiOptions = {}) {
     onlyKnown("new Wadi", options, ["retry", "clock"]);
     this.store = new Store(executor, options);
+    this.#submits = new SubmitQueue(this.store);
     this.#signals = DoneSignals.for(executor);
   }
 
@@ -61,7 +64,8 @@ export class Wadi {
   }
 
   /**
-   * Queues one task, in one round trip, and returns it. With a key it returns the key's task instead
+   * Queues one task, in one round trip, and returns it. Submits of the same tick share their round trip.
+   * With a key it returns the key's task instead
    * where the conflict policy says so (`outcome: "reused"`).
    *
    * @throws {InvalidArgument} | {SerializationError} before anything is sent.
@@ -88,10 +92,11 @@ export class Wadi {
     payload: unknown,
     options?: SubmitOptions,
   ): Promise<SubmittedTask> {
-    const prepared = await prepareTask(this.executor, task, payload, options, lineage);
-    const [submitted] = await this.store.submit([prepared]);
-    if (submitted!.outcome === "rejected") throw new AlreadyExists(prepared.key!, submitted!.task.id);
-    return { ...submitted!.task, outcome: submitted!.outcome };
+    const prepared = prepareTask(this.executor, task, payload, options, lineage);
+    await validatePayload(task, payload);
+    const submitted = await this.#submits.add(prepared);
+    if (submitted.outcome === "rejected") throw new AlreadyExists(prepared.key!, submitted.task.id);
+    return { ...submitted.task, outcome: submitted.outcome };
   }
 
   /**
@@ -108,9 +113,11 @@ export class Wadi {
     task: string | AnyTaskDefinition,
     entries: readonly SubmitEntry[],
   ): Promise<SubmittedTask[]> {
-    const prepared = [];
-    for (const { payload, ...options } of entries) {
-      prepared.push(await prepareTask(this.executor, task, payload, options));
+    const prepared = entries.map(({ payload, ...options }) =>
+      prepareTask(this.executor, task, payload, options),
+    );
+    if (typeof task !== "string" && task.payload !== null) {
+      for (const { payload } of entries) await validatePayload(task, payload);
     }
     const submitted: SubmittedTask[] = [];
     for (const part of splitTasks(prepared, this.store.maxBytes)) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { groupsJson } from "../support/groups-json.ts";
 import { connectStatements, createStatementDatabase, type StatementClient } from "./postgres-client.ts";
 import { seededRandom, type TaskInput, taskInput } from "./task-input.ts";
 
@@ -25,7 +26,7 @@ beforeEach(async () => {
 afterAll(() => postgres.end());
 
 async function insert(tasks: readonly TaskInput[]): Promise<void> {
-  await postgres.run("insert_tasks", { tasks_json: JSON.stringify(tasks), now_ms: 0 });
+  await postgres.run("insert_tasks", { groups_json: groupsJson(tasks), now_ms: 0 });
 }
 
 async function claim(client: StatementClient, lanes: readonly Lane[], max_tasks: number): Promise<string[]> {

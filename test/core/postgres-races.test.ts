@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Row } from "../../src/core/executor.ts";
+import { groupsJson } from "../support/groups-json.ts";
 import { connectStatements, createStatementDatabase, type StatementClient } from "./postgres-client.ts";
 import { seededRandom, type TaskInput, taskInput } from "./task-input.ts";
 
@@ -131,7 +132,7 @@ test("a retry waits for a keyed submit of its key", async () => {
 test("owners that settle and renew the same tasks in any order do not deadlock", async () => {
   const random = seededRandom(5);
   const tasks = Array.from({ length: 100 }, (_, index) => taskInput(`task_${index}`));
-  await postgres.run("insert_tasks", { tasks_json: JSON.stringify(tasks), now_ms: null });
+  await postgres.run("insert_tasks", { groups_json: groupsJson(tasks), now_ms: null });
   const lanes_json = JSON.stringify([{ queue: "default", name: null, quota: 100 }]);
   const claim = { lanes_json, worker_id: "w:1", lease_ms: 600_000, max_tasks: 100, now_ms: null };
   expect(await postgres.run("claim_tasks", claim)).toHaveLength(100);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Row, Value } from "../../src/core/executor.ts";
 import { migrations, type StatementName, type StatementParams } from "../../src/core/generated/protocol.ts";
 import { bind } from "../../src/core/statement.ts";
+import { groupsJson } from "../support/groups-json.ts";
 import { createStatementDatabase, type StatementClient } from "./postgres-client.ts";
 import { seededRandom, type TaskInput, taskInput } from "./task-input.ts";
 
@@ -96,10 +97,8 @@ test("every way out of running leaves the same row on both dialects", async () =
       for (const max_attempts of [1, 2]) {
         for (const delay_ms of [0, 500]) {
           const id = `exit_${String(count++).padStart(3, "0")}`;
-          const tasks_json = JSON.stringify([
-            taskInput(id, { queue: "exits", max_attempts, payload: [count] }),
-          ]);
-          await both("insert_tasks", { tasks_json, now_ms: 1_000 });
+          const groups_json = groupsJson([taskInput(id, { queue: "exits", max_attempts, payload: [count] })]);
+          await both("insert_tasks", { groups_json, now_ms: 1_000 });
           const lanes_json = JSON.stringify([{ queue: "exits", name: "resize", quota: 1 }]);
           const lease_ms = outcome === "expired" ? 10 : 1_000;
           await both("claim_tasks", {
@@ -236,7 +235,7 @@ test("1500 random steps leave the same rows on both dialects", { timeout: 120_00
     () => claim(),
     () => settle(),
     () => settle(),
-    () => both("insert_tasks", { tasks_json: JSON.stringify(list(() => task(null))), now_ms }),
+    () => both("insert_tasks", { groups_json: groupsJson(list(() => task(null))), now_ms }),
     () =>
       submitKeyed([...new Map(list(() => task(`k${random(4)}`)).map((t) => [t.key, t])).values()], now_ms),
     () => both("recover_leases", { now_ms }),

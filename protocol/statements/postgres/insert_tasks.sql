@@ -1,19 +1,27 @@
--- Queues tasks without a key. An id that exists already is left alone, so a resent submit adds nothing.
--- @param tasks_json json
+-- Queues tasks without a key. They come in groups that share everything but id and payload.
+-- An id that exists already is left alone, so a resent submit adds nothing.
+-- @param groups_json json
 -- @param now_ms integer?
--- @returns id, created_at_ms, run_at_ms
+-- @returns created_at_ms
 with now as materialized (
   select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
+),
+groups as materialized (
+  select
+    g->'tasks' as tasks, g->>'name' as name, g->>'queue' as queue, g->'metadata' as metadata,
+    (g->>'max_attempts')::integer as max_attempts, (g->>'priority')::integer as priority,
+    (g->>'run_at_ms')::bigint as run_at_ms, (g->>'delay_ms')::bigint as delay_ms,
+    g->>'parent_id' as parent_id, g->>'root_id' as root_id, g->>'correlation_id' as correlation_id
+  from jsonb_array_elements(:groups_json::jsonb) as i(g)
 )
 insert into cairnq_tasks (
   id, name, queue, status, payload, metadata, max_attempts, priority, run_at_ms,
   parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
 )
 select
-  item->>'id', item->>'name', item->>'queue', 'queued', item->'payload', item->'metadata',
-  (item->>'max_attempts')::integer, (item->>'priority')::integer,
-  coalesce((item->>'run_at_ms')::bigint, now.ms + (item->>'delay_ms')::bigint),
-  item->>'parent_id', coalesce(item->>'root_id', item->>'id'), item->>'correlation_id', now.ms, now.ms
-from now cross join jsonb_array_elements(:tasks_json::jsonb) as i(item)
+  t.key, g.name, g.queue, 'queued', t.value, g.metadata,
+  g.max_attempts, g.priority, coalesce(g.run_at_ms, now.ms + g.delay_ms),
+  g.parent_id, coalesce(g.root_id, t.key), g.correlation_id, now.ms, now.ms
+from groups g cross join now cross join lateral jsonb_each(g.tasks) t
 on conflict (id) do nothing
-returning id, created_at_ms, run_at_ms
+returning created_at_ms

@@ -1,20 +1,29 @@
--- Queues tasks without a key. An id that exists already is left alone, so a resent submit adds nothing.
--- @param tasks_json json
+-- Queues tasks without a key. They come in groups that share everything but id and payload.
+-- An id that exists already is left alone, so a resent submit adds nothing.
+-- @param groups_json json
 -- @param now_ms integer?
--- @returns id, created_at_ms, run_at_ms
-with now(ms) as materialized (
+-- @returns created_at_ms
+with now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
+),
+groups as materialized (
+  select
+    value as json, value->>'name' as name, value->>'queue' as queue, value->'metadata' as metadata,
+    value->>'max_attempts' as max_attempts, value->>'priority' as priority,
+    value->>'run_at_ms' as run_at_ms, value->>'delay_ms' as delay_ms,
+    value->>'parent_id' as parent_id, value->>'root_id' as root_id, value->>'correlation_id' as correlation_id
+  from json_each(:groups_json)
 )
 insert into cairnq_tasks (
   id, name, queue, status, payload, metadata, max_attempts, priority, run_at_ms,
   parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
 )
 select
-  value->>'id', value->>'name', value->>'queue', 'queued', value->'payload', value->'metadata',
-  value->>'max_attempts', value->>'priority',
-  coalesce(value->>'run_at_ms', now.ms + (value->>'delay_ms')),
-  value->>'parent_id', coalesce(value->>'root_id', value->>'id'), value->>'correlation_id', now.ms, now.ms
-from json_each(:tasks_json) cross join now
+  -- Of a scalar json_each gives the SQL value, which is not its JSON text.
+  t.key, g.name, g.queue, 'queued', case when t.type in ('object', 'array') then t.value else g.json->t.fullkey end, g.metadata,
+  g.max_attempts, g.priority, coalesce(g.run_at_ms, now.ms + g.delay_ms),
+  g.parent_id, coalesce(g.root_id, t.key), g.correlation_id, now.ms, now.ms
+from now cross join groups g cross join json_each(g.json, '$.tasks') t
 where true
 on conflict (id) do nothing
-returning id, created_at_ms, run_at_ms
+returning created_at_ms

@@ -1,7 +1,6 @@
 import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
 import type { StatementName } from "../generated/protocol.ts";
-import { decodeJson } from "../json.ts";
 import type { Operation, Target } from "../operation.ts";
 import { bind } from "../statement.ts";
 import type { ConflictPolicy, Json, Task } from "../task.ts";
@@ -11,7 +10,9 @@ export interface NewTask {
   readonly id: string;
   readonly name: string;
   readonly queue: string;
+  readonly payload: unknown;
   readonly payloadJson: string;
+  readonly metadata: { readonly [key: string]: Json };
   readonly metadataJson: string;
   readonly maxAttempts: number;
   readonly priority: number;
@@ -44,109 +45,102 @@ const KEYED_STATEMENTS: Record<Target["dialect"], readonly StatementName[]> = {
   postgres: ["lock_task_keys", "submit_keyed_tasks"],
 };
 
-/** Payload and metadata are spliced in as they are, so that they are serialised once. */
-export function newTaskJson(task: NewTask): string {
-  const { payloadJson, metadataJson, key } = task;
-  const columns = JSON.stringify({
-    id: task.id,
-    name: task.name,
-    queue: task.queue,
-    max_attempts: task.maxAttempts,
-    priority: task.priority,
-    delay_ms: task.delayMs,
-    run_at_ms: task.runAtMs ?? undefined,
-    parent_id: task.parentId ?? undefined,
-    root_id: task.rootId ?? undefined,
-    correlation_id: task.correlationId ?? undefined,
-    key: key ?? undefined,
-    conflict: key === null ? undefined : task.conflict,
-  });
-  return `${columns.slice(0, -1)},"payload":${payloadJson},"metadata":${metadataJson}}`;
-}
-
 /** Queues tasks in one round trip. Keys must differ from each other within one operation. */
 export function submit(target: Target, tasks: readonly NewTask[]): Operation<Submitted[]> {
   const plain = tasks.filter((task) => task.key === null);
   const keyed = tasks.filter((task) => task.key !== null);
-  const statements: Statement[] = [];
-  if (plain.length > 0) {
-    statements.push(
-      bind(target.dialect, "insert_tasks", { tasks_json: listJson(plain), now_ms: target.nowMs }),
-    );
-  }
-  if (keyed.length > 0) {
-    const values = { tasks_json: listJson(keyed), now_ms: target.nowMs };
-    for (const name of KEYED_STATEMENTS[target.dialect]) statements.push(bind(target.dialect, name, values));
-  }
-  return {
+  const insert = plain.length === 0 ? [] : [insertPlain(target, plain)];
+  const submitKeyed = keyed.length === 0 ? [] : insertKeyed(target, keyed);
+  const build = (statements: readonly Statement[], decode: (results: readonly Row[][]) => Submitted[]) => ({
     name: "submit",
     statements,
-    decode: (results) =>
-      decodeSubmitted(tasks, plain.length > 0 ? results[0]! : [], keyed.length > 0 ? results.at(-1)! : []),
-    resend: () => resubmit(target, tasks, plain, statements),
-  };
-}
-
-/** The plain tasks of a lost first try are there already, and their insert returns nothing: read them. */
-function resubmit(
-  target: Target,
-  tasks: readonly NewTask[],
-  plain: readonly NewTask[],
-  statements: readonly Statement[],
-): Operation<Submitted[]> {
-  if (plain.length === 0) return submitAgain(tasks, statements, false);
-  const read = bind(target.dialect, "select_tasks", {
-    ids_json: JSON.stringify(plain.map((task) => task.id)),
+    decode,
   });
-  return submitAgain(tasks, [statements[0]!, read, ...statements.slice(1)], true);
-}
-
-function submitAgain(
-  tasks: readonly NewTask[],
-  statements: readonly Statement[],
-  plain: boolean,
-): Operation<Submitted[]> {
+  const keyedRows = (results: readonly Row[][]) => (keyed.length === 0 ? [] : results.at(-1)!);
   return {
-    name: "submit",
-    statements,
-    decode: (results) =>
-      decodeSubmitted(tasks, plain ? results[1]! : [], results.length > 2 || !plain ? results.at(-1)! : []),
+    ...build([...insert, ...submitKeyed], (results) => {
+      // One statement, one clock: every row tells the same time.
+      const createdAtMs = plain.length === 0 ? 0 : Number(results[0]![0]!.created_at_ms);
+      return decodeSubmitted(tasks, (task) => createdTask(task, createdAtMs), keyedRows(results));
+    }),
+    // The plain tasks of a lost first try are there already, and their insert returns nothing: read them.
+    resend: () => {
+      const read = plain.length === 0 ? [] : [selectTasks(target, plain)];
+      return build([...insert, ...read, ...submitKeyed], (results) => {
+        const stored = new Map(
+          (read.length === 0 ? [] : results[1]!).map((row) => [String(row.id), decodeTask(row)]),
+        );
+        return decodeSubmitted(
+          tasks,
+          (task) => stored.get(task.id) ?? createdTask(task, Date.now()),
+          keyedRows(results),
+        );
+      });
+    },
   };
 }
 
-function listJson(tasks: readonly NewTask[]): string {
-  return `[${tasks.map(newTaskJson).join(",")}]`;
+function selectTasks(target: Target, tasks: readonly NewTask[]): Statement {
+  return bind(target.dialect, "select_tasks", { ids_json: JSON.stringify(tasks.map((task) => task.id)) });
+}
+
+/** What tasks have in common, as the beginning of a JSON object. Text that is JSON already goes in as it is. */
+function headJson(task: NewTask): string {
+  let json = `{"name":${JSON.stringify(task.name)},"queue":${JSON.stringify(task.queue)},"max_attempts":${task.maxAttempts},"priority":${task.priority},"metadata":${task.metadataJson}`;
+  json += task.runAtMs === null ? `,"delay_ms":${task.delayMs}` : `,"run_at_ms":${task.runAtMs}`;
+  if (task.parentId !== null) json += `,"parent_id":${JSON.stringify(task.parentId)}`;
+  if (task.rootId !== null) json += `,"root_id":${JSON.stringify(task.rootId)}`;
+  if (task.correlationId !== null) json += `,"correlation_id":${JSON.stringify(task.correlationId)}`;
+  return json;
+}
+
+function insertPlain(target: Target, tasks: readonly NewTask[]): Statement {
+  const groups = new Map<string, string>();
+  for (const task of tasks) {
+    const head = headJson(task);
+    const members = groups.get(head);
+    const member = `"${task.id}":${task.payloadJson}`;
+    groups.set(head, members === undefined ? member : `${members},${member}`);
+  }
+  const groupsJson = Array.from(groups, ([head, members]) => `${head},"tasks":{${members}}}`).join(",");
+  return bind(target.dialect, "insert_tasks", { groups_json: `[${groupsJson}]`, now_ms: target.nowMs });
+}
+
+function insertKeyed(target: Target, tasks: readonly NewTask[]): Statement[] {
+  const items = tasks.map(
+    (task) =>
+      `${headJson(task)},"id":"${task.id}","key":${JSON.stringify(task.key)},"conflict":"${task.conflict}","payload":${task.payloadJson}}`,
+  );
+  const values = { tasks_json: `[${items.join(",")}]`, now_ms: target.nowMs };
+  return KEYED_STATEMENTS[target.dialect].map((name) => bind(target.dialect, name, values));
 }
 
 function decodeSubmitted(
   tasks: readonly NewTask[],
-  plainRows: readonly Row[],
+  plainTask: (task: NewTask) => Task,
   keyedRows: readonly Row[],
 ): Submitted[] {
-  const times = new Map(plainRows.map((row) => [row.id, row]));
   const byKey = new Map(keyedRows.map((row) => [row.task_key, row]));
   return tasks.map((task) => {
-    if (task.key === null) return { outcome: "created", task: createdTask(task, times.get(task.id)) };
-    const current = byKey.get(task.key);
-    // Another submit took the key and lost it again between our insert and a resend.
-    if (current === undefined) return { outcome: "created", task: createdTask(task, undefined) };
+    // A key without a row: another submit took it and lost it again between a lost try and its resend.
+    const current = task.key === null ? undefined : byKey.get(task.key);
+    if (current === undefined) return { outcome: "created", task: plainTask(task) };
     if (current.id === task.id) return { outcome: "created", task: decodeTask(current) };
     return { outcome: task.conflict === "reject" ? "rejected" : "reused", task: decodeTask(current) };
   });
 }
 
 /** A plain insert returns only what the caller does not know, so that no payload travels back. */
-function createdTask(task: NewTask, row: Row | undefined): Task {
-  const createdAtMs = Number(row?.created_at_ms ?? task.runAtMs ?? 0);
+function createdTask(task: NewTask, createdAtMs: number): Task {
   return {
     id: task.id,
     name: task.name,
     queue: task.queue,
     status: "queued",
-    payload: decodeJson(task.payloadJson),
+    payload: task.payload,
     result: null,
     error: null,
-    metadata: decodeJson(task.metadataJson) as { [key: string]: Json },
+    metadata: task.metadata,
     progress: null,
     message: null,
     attempt: 0,
@@ -154,7 +148,7 @@ function createdTask(task: NewTask, row: Row | undefined): Task {
     priority: task.priority,
     workerId: null,
     leaseUntilMs: null,
-    runAtMs: Number(row?.run_at_ms ?? task.runAtMs ?? createdAtMs),
+    runAtMs: task.runAtMs ?? createdAtMs + task.delayMs,
     cancelRequestedAtMs: null,
     parentId: task.parentId,
     rootId: task.rootId ?? task.id,

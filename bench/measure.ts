@@ -1,0 +1,56 @@
+/** One line of the report. `floor` and `wadi` are operations (or tasks) a second, `ratio` is wadi / floor. */
+export interface Result {
+  readonly engine: string;
+  readonly workload: string;
+  readonly floor: number;
+  readonly wadi: number;
+  readonly ratio: number;
+}
+
+/** What is timed, and what is done before each timing. Returns how many operations it did. */
+export interface Work {
+  readonly prepare?: () => Promise<void>;
+  readonly run: () => Promise<number>;
+}
+
+const median = (values: readonly number[]) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
+async function rate({ prepare, run }: Work): Promise<number> {
+  await prepare?.();
+  const started = performance.now();
+  const operations = await run();
+  return operations / ((performance.now() - started) / 1000);
+}
+
+/** Runs both sides in turn, so that what else the machine does falls on both, and compares the medians. */
+export async function compare(
+  engine: string,
+  workload: string,
+  floor: Work,
+  wadi: Work,
+  rounds = 5,
+): Promise<Result> {
+  const rates: { floor: number[]; wadi: number[] } = { floor: [], wadi: [] };
+  await rate(floor); // warm-up
+  await rate(wadi);
+  for (let round = 0; round < rounds; round++) {
+    rates.floor.push(await rate(floor));
+    rates.wadi.push(await rate(wadi));
+  }
+  const result = { engine, workload, floor: median(rates.floor), wadi: median(rates.wadi) };
+  return { ...result, ratio: result.wadi / result.floor };
+}
+
+/** Work that repeats one operation, `inFlight` at a time. */
+export function repeat(operation: () => Promise<void>, times: number, inFlight = 1): Work {
+  return {
+    async run() {
+      for (let done = 0; done < times; done += inFlight) {
+        if (inFlight === 1) await operation();
+        else await Promise.all(Array.from({ length: inFlight }, operation));
+      }
+      return times;
+    },
+  };
+}

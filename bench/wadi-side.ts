@@ -1,0 +1,65 @@
+import { type Executor, Wadi, Worker } from "../src/core/index.ts";
+import { type Backlog, IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Side } from "./side.ts";
+
+const lane = (queue: string, quota: number) => [{ queue, name: NAME, quota }];
+
+/** Wadi as a user has it: the public client, a worker with a handler that returns at once. */
+export async function wadiSide(executor: Executor, fill: (backlog: Backlog) => Promise<void>): Promise<Side> {
+  const wadi = new Wadi(executor);
+  await wadi.migrate();
+  const workers = new Map<number, Worker>();
+  let key = 0;
+  const worker = (concurrency: number) => {
+    const known =
+      workers.get(concurrency) ?? new Worker(wadi, { concurrency, queue: QUEUE }).task(NAME, () => null);
+    workers.set(concurrency, known);
+    return known;
+  };
+  return {
+    async submit() {
+      await wadi.submit(NAME, PAYLOAD);
+    },
+    async submitMany(count) {
+      await wadi.submitMany(
+        NAME,
+        Array.from({ length: count }, () => ({ payload: PAYLOAD })),
+      );
+    },
+    async submitNewKey() {
+      await wadi.submit(NAME, PAYLOAD, { key: `key-${++key}` });
+    },
+    async submitExistingKey() {
+      await wadi.submit(NAME, PAYLOAD, { key: "existing", queue: IDLE_QUEUE, delayMs: 3_600_000 });
+    },
+    async drain(concurrency) {
+      await worker(concurrency).drain({ budgetMs: 120_000 });
+    },
+    async claim(count) {
+      const workerId = `bench:${++key}`;
+      const { tasks } = await wadi.store.claim({
+        lanes: lane(QUEUE, count),
+        workerId,
+        leaseMs: 60_000,
+        limit: count,
+      });
+      if (tasks.length !== count) throw new Error(`claimed ${tasks.length} of ${count}`);
+      await wadi.store.settle(
+        tasks.map(({ id, attempt }) => ({ id, workerId, attempt, outcome: "release", delayMs: 0 })),
+      );
+    },
+    async poll() {
+      await wadi.store.claim({ lanes: lane(IDLE_QUEUE, 10), workerId: "poll", leaseMs: 60_000, limit: 10 });
+    },
+    async call() {
+      const { id } = await wadi.submit(NAME, PAYLOAD);
+      await worker(1).drain({ maxTasks: 1 });
+      await wadi.wait(id);
+    },
+    async clear() {
+      for (const sql of ["delete from cairnq_task_keys", "delete from cairnq_tasks"])
+        await executor.run({ sql, params: [] });
+    },
+    fill,
+    close: () => wadi.close(),
+  };
+}

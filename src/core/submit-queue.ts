@@ -1,0 +1,56 @@
+import { WadiError } from "./errors.ts";
+import type { NewTask, Submitted } from "./operations/submit.ts";
+import { splitTasks } from "./split.ts";
+import type { Store } from "./store.ts";
+
+interface Waiting {
+  readonly task: NewTask;
+  resolve(submitted: Submitted): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Joins the submits of one tick into one statement, so that many requests in flight cost one round trip
+ * and one commit. A submit that is alone waits for nothing. Each still succeeds or fails by itself.
+ */
+export class SubmitQueue {
+  readonly #store: Store;
+  #waiting: Waiting[] = [];
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  add(task: NewTask): Promise<Submitted> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.push({ task, resolve, reject }) === 1) queueMicrotask(() => this.#flush());
+    });
+  }
+
+  #flush(): void {
+    const waiting = new Map(this.#waiting.map((entry) => [entry.task, entry]));
+    this.#waiting = [];
+    const tasks = [...waiting.keys()];
+    // Apart, because a keyed submit may have to wait for a lock that is no business of the others.
+    for (const kind of [
+      tasks.filter((task) => task.key === null),
+      tasks.filter((task) => task.key !== null),
+    ]) {
+      for (const part of splitTasks(kind, this.#store.maxBytes)) {
+        void this.#send(part.map((task) => waiting.get(task)!));
+      }
+    }
+  }
+
+  async #send(part: readonly Waiting[]): Promise<void> {
+    try {
+      const submitted = await this.#store.submit(part.map(({ task }) => task));
+      for (const [i, { resolve }] of part.entries()) resolve(submitted[i]!);
+    } catch (error) {
+      // What the database refuses may be the fault of one: nothing was written, so each is sent by itself.
+      const isRefusal = WadiError.is(error) && error.code === "DRIVER_ERROR" && !error.retryable;
+      if (isRefusal && part.length > 1) for (const entry of part) void this.#send([entry]);
+      else for (const { reject } of part) reject(error);
+    }
+  }
+}
