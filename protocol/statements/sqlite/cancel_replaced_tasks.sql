@@ -4,7 +4,7 @@
 -- @param tasks_json json
 -- @param now_ms integer?
 -- @returns id
-with now(ms) as materialized (
+with now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 )
 update cairnq_tasks set

@@ -3,7 +3,7 @@
 -- @param tasks_json json
 -- @param now_ms integer?
 -- @returns id
-with now(ms) as materialized (
+with now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 )
 insert into cairnq_tasks (
@@ -15,7 +15,7 @@ select
   value->>'max_attempts', value->>'priority',
   coalesce(value->>'run_at_ms', now.ms + (value->>'delay_ms')),
   value->>'parent_id', coalesce(value->>'root_id', value->>'id'), value->>'correlation_id', now.ms, now.ms
-from json_each(:tasks_json) cross join now
+from now cross join json_each(:tasks_json)
 where not exists (select 1 from cairnq_task_keys k where k.key = value->>'key')
 on conflict (id) do nothing
 returning id

@@ -3,12 +3,12 @@
 -- @param tasks_json json
 -- @param now_ms integer?
 -- @returns key
-with now(ms) as materialized (
+with now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 )
 insert into cairnq_task_keys (key, task_id, created_at_ms, updated_at_ms)
 select i.value->>'key', t.id, now.ms, now.ms
-from json_each(:tasks_json) i cross join now cross join cairnq_tasks t on t.id = i.value->>'id'
+from now cross join json_each(:tasks_json) i cross join cairnq_tasks t on t.id = i.value->>'id'
 where true
 on conflict (key) do nothing
 returning key

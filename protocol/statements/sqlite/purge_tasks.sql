@@ -8,7 +8,7 @@
 -- @param now_ms integer?
 -- @returns id
 with recursive
-cutoff(ms) as materialized (
+cutoff(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer)) - cast(:older_than_ms as integer)
 ),
 queues(queue) as (

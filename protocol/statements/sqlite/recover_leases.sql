@@ -2,7 +2,7 @@
 -- while attempts are left, else failed.
 -- @param now_ms integer?
 -- @returns id, status
-with now(ms) as materialized (
+with now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 )
 update cairnq_tasks set

@@ -1,41 +1,30 @@
 -- Says when the next task of these lanes is due and when the next lease of any task runs out.
+-- The levels are the priorities in use; one above every priority stands for a lane that has yet to list its names.
 -- @param lanes_json json
 -- @param now_ms integer?
 -- @returns now_ms, run_at_ms, lease_until_ms
 with recursive
-now(ms) as materialized (
+now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 ),
-declared(queue, name) as materialized (
-  select value->>'queue', value->>'name' from json_each(:lanes_json)
-),
-named(queue, name) as (
-  select queue, (
-      select t.name from cairnq_tasks t
-      where t.status = 'queued' and t.queue = declared.queue
-      order by t.name limit 1
-    )
-  from declared where name is null
-  union all
-  select queue, (
-      select t.name from cairnq_tasks t
-      where t.status = 'queued' and t.queue = named.queue and t.name > named.name
-      order by t.name limit 1
-    )
-  from named where name is not null
-),
-lanes(queue, name) as (
-  select queue, name from declared where name is not null
-  union all
-  select queue, name from named where name is not null
-),
 levels(queue, name, priority) as (
-  select queue, name, (
+  select value->>'queue', coalesce(value->>'name', (
+      select t.name from cairnq_tasks t
+      where t.status = 'queued' and t.queue = value->>'queue'
+      order by t.name limit 1
+    )), case when value->>'name' is null then 2147483648 else (
       select t.priority from cairnq_tasks t
-      where t.status = 'queued' and t.queue = lanes.queue and t.name = lanes.name and t.concurrency_key = ''
+      where t.status = 'queued' and t.queue = value->>'queue' and t.name = value->>'name' and t.concurrency_key = ''
       order by t.priority desc limit 1
-    )
-  from lanes
+    ) end
+  from json_each(:lanes_json)
+  union all
+  select queue, (
+      select t.name from cairnq_tasks t
+      where t.status = 'queued' and t.queue = levels.queue and t.name > levels.name
+      order by t.name limit 1
+    ), priority
+  from levels where priority = 2147483648 and name is not null
   union all
   select queue, name, (
       select t.priority from cairnq_tasks t

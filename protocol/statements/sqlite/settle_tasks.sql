@@ -4,7 +4,7 @@
 -- @param settlements_json json
 -- @param now_ms integer?
 -- @returns id, status
-with now(ms) as materialized (
+with now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 ),
 settled as materialized (
@@ -34,9 +34,9 @@ update cairnq_tasks as t set
   attempt = t.attempt - (s.status = 'queued' and s.released),
   worker_id = case s.status when 'queued' then null else t.worker_id end,
   lease_until_ms = null,
-  run_at_ms = case when s.status <> 'queued' or (s.released and s.delay_ms = 0) then t.run_at_ms else now.ms + s.delay_ms end,
-  completed_at_ms = case s.status when 'queued' then null else now.ms end,
-  updated_at_ms = now.ms
-from settled s cross join now
+  run_at_ms = case when s.status <> 'queued' or (s.released and s.delay_ms = 0) then t.run_at_ms else (select ms from now) + s.delay_ms end,
+  completed_at_ms = case s.status when 'queued' then null else (select ms from now) end,
+  updated_at_ms = (select ms from now)
+from settled s
 where t.id = s.id
 returning id, status

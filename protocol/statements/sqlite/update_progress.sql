@@ -5,7 +5,7 @@
 -- @param message text?
 -- @param now_ms integer?
 -- @returns id, cancel_requested
-with now(ms) as materialized (
+with now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 )
 update cairnq_tasks set
