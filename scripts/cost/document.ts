@@ -1,0 +1,85 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Dialect } from "../../src/core/executor.ts";
+import type { Meter } from "../../test/support/target.ts";
+import { targets } from "../../test/support/targets.ts";
+import type { Ceilings } from "./ceilings.ts";
+import { operations } from "./operations.ts";
+
+const FILE = join(import.meta.dirname, "../../docs/cost.md");
+
+/** List prices of D1 in dollars for a million rows. */
+const D1_PRICE = { read: 0.001, written: 1 };
+const MINUTES_A_MONTH = 30 * 24 * 60;
+
+/** docs/cost.md with the parts between its markers made from the ceilings; the prose around them stays. */
+export function renderDocument(ceilings: Ceilings): string {
+  const parts = { table: table(ceilings), bill: bill(ceilings.d1!) };
+  return Object.entries(parts).reduce((text, [name, part]) => {
+    const marked = new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- /${name} -->)`);
+    if (!marked.test(text)) throw new Error(`docs/cost.md has no "<!-- ${name} -->" part`);
+    return text.replace(marked, (_, start: string, end: string) => `${start}${part}\n${end}`);
+  }, readDocument());
+}
+
+export function readDocument(): string {
+  return readFileSync(FILE, "utf8");
+}
+
+export function writeDocument(ceilings: Ceilings): void {
+  writeFileSync(FILE, renderDocument(ceilings));
+}
+
+function table(ceilings: Ceilings): string {
+  const all = targets.map(({ name }) => name);
+  const of = (dialect: Dialect) =>
+    targets.filter((target) => target.dialect === dialect).map(({ name }) => name);
+  const columns: [heading: string, names: readonly string[], number: keyof Meter][] = [
+    ["round trips", all, "roundTrips"],
+    ["statements, SQLite", of("sqlite"), "statements"],
+    ["statements, Postgres", of("postgres"), "statements"],
+    ["rows read, D1", ["d1"], "rowsRead"],
+    ["rows written, D1", ["d1"], "rowsWritten"],
+  ];
+  const rows = Object.keys(operations).map((operation) => [
+    `\`${operation}\``,
+    ...columns.map(([, names, number]) => range(names.map((name) => ceilings[name]?.[operation]?.[number]))),
+  ]);
+  const lines = [
+    ["operation", ...columns.map(([heading]) => heading)],
+    ["---", ...columns.map(() => "--:")],
+    ...rows,
+  ];
+  return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+/** One number where the targets agree, else the least and the most. */
+function range(values: readonly (number | null | undefined)[]): string {
+  const numbers = values.map((value) => value ?? Number.NaN);
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+  return least === most ? String(most) : `${least} to ${most}`;
+}
+
+function bill(d1: Record<string, Meter>): string {
+  const steps = ["submit", "claim", "settle"].map((operation) => d1[operation]!);
+  const task = total(steps);
+  const idle = d1["drain-empty-100k-not-due"]!;
+  const month = { read: idle.rowsRead! * MINUTES_A_MONTH, written: idle.rowsWritten! * MINUTES_A_MONTH };
+  return [
+    `- **A task**, from submit to success, one at a time: ${task.written} rows written and ${task.read} read.`,
+    `  A million tasks cost ${dollars(task, 1_000_000)}, nearly all of it for writing.`,
+    `- **An idle minute cron** for three names, over any backlog: ${idle.rowsRead} rows read and ${idle.rowsWritten} written.`,
+    `  A month of it reads ${(month.read / 1e6).toFixed(1)} million rows and costs ${dollars(month, 1)}.`,
+  ].join("\n");
+}
+
+function total(costs: readonly Meter[]): { read: number; written: number } {
+  const sum = (number: "rowsRead" | "rowsWritten") =>
+    costs.reduce((all, cost) => all + (cost[number] ?? 0), 0);
+  return { read: sum("rowsRead"), written: sum("rowsWritten") };
+}
+
+function dollars(rows: { read: number; written: number }, times: number): string {
+  const amount = ((rows.read * D1_PRICE.read + rows.written * D1_PRICE.written) * times) / 1e6;
+  return `$${amount.toFixed(amount < 1 ? 3 : 2)}`;
+}

@@ -1,0 +1,145 @@
+import type { ClaimRequest } from "../../src/core/operations/lease.ts";
+import type { Settlement } from "../../src/core/operations/settle.ts";
+import type { Task } from "../../src/core/task.ts";
+import { Wadi } from "../../src/core/wadi.ts";
+import { Worker } from "../../src/core/worker.ts";
+import type { OpenTarget } from "../../test/support/target.ts";
+
+/** Brings an empty database into the state an operation starts from, and returns the one call to measure. */
+export type Operation = (bench: Bench) => Promise<() => Promise<unknown>>;
+
+const HOUR_MS = 3_600_000;
+const PAYLOAD = { path: "docs/cost.md" };
+
+/** One fresh database with a session that has made its first request. */
+export class Bench {
+  readonly wadi: Wadi;
+  /** The same database an hour ago. */
+  readonly past: Wadi;
+
+  private constructor(target: OpenTarget) {
+    this.wadi = new Wadi(target.executor);
+    this.past = new Wadi(target.executor, { clock: () => Date.now() - HOUR_MS });
+  }
+
+  static async open(target: OpenTarget): Promise<Bench> {
+    const bench = new Bench(target);
+    await bench.wadi.getStatus("none");
+    return bench;
+  }
+
+  /** Queued tasks, due unless `delayMs` says otherwise. */
+  queue(count: number, { name = "index", delayMs = 0 } = {}): Promise<Task[]> {
+    const entry = { payload: PAYLOAD, delayMs };
+    return this.wadi.submitMany(name, Array<typeof entry>(count).fill(entry));
+  }
+
+  async claim(count: number): Promise<Task[]> {
+    await this.queue(count);
+    return (await this.wadi.store.claim(claimOf(count))).tasks;
+  }
+
+  /** Tasks that succeeded an hour ago. */
+  async finish(count: number): Promise<void> {
+    await this.past.submitMany("index", Array(count).fill({ payload: PAYLOAD }));
+    const { tasks } = await this.past.store.claim(claimOf(count));
+    await this.past.store.settle(tasks.map(succeeded));
+  }
+
+  /** A backlog an idle system may have: tasks due in an hour under each name, and finished ones. */
+  async fill(names: readonly string[], notDue: number, finished: number): Promise<void> {
+    await this.finish(finished);
+    for (const name of names) await this.queue(Math.ceil(notDue / names.length), { name, delayMs: HOUR_MS });
+  }
+
+  drainOf(names: readonly string[]): () => Promise<unknown> {
+    const worker = new Worker(this.wadi);
+    for (const name of names) worker.task(name, () => null);
+    return () => worker.drain();
+  }
+}
+
+export const THREE_NAMES = ["index", "mail", "resize"];
+
+export const operations: Readonly<Record<string, Operation>> = {
+  submit:
+    async ({ wadi }) =>
+    () =>
+      wadi.submit("index", PAYLOAD),
+  "submit-keyed":
+    async ({ wadi }) =>
+    () =>
+      wadi.submit("index", PAYLOAD, { key: "docs/cost.md" }),
+  "submit-many-100": async (bench) => () => bench.queue(100),
+  claim: async (bench) => {
+    await bench.queue(1);
+    return () => bench.wadi.store.claim(claimOf(1));
+  },
+  settle: async (bench) => {
+    const tasks = await bench.claim(1);
+    return () => bench.wadi.store.settle(tasks.map(succeeded));
+  },
+  "cycle-10": async (bench) => {
+    const settlements = (await bench.claim(10)).map(mixed);
+    await bench.queue(10);
+    return () => bench.wadi.store.cycle(settlements, claimOf(10));
+  },
+  "drain-empty": async (bench) => bench.drainOf(THREE_NAMES),
+  "drain-empty-100k-not-due": async (bench) => {
+    await bench.fill(THREE_NAMES, 100_000, 3_000);
+    return bench.drainOf(THREE_NAMES);
+  },
+  "heartbeat-100": async (bench) => {
+    const held = (await bench.claim(100)).map(({ id, workerId }) => ({ id, workerId: workerId! }));
+    return () => bench.wadi.store.heartbeat(held, 60_000);
+  },
+  get: async (bench) => {
+    const [task] = await bench.queue(1);
+    return () => bench.wadi.get(task!.id);
+  },
+  "wait-poll": async ({ wadi }) => {
+    await wadi.submit("index", PAYLOAD, { key: "docs/cost.md" });
+    return () => wadi.getStatusByKey("docs/cost.md");
+  },
+  cancel: async (bench) => {
+    const [task] = await bench.queue(1);
+    return () => bench.wadi.cancel(task!.id);
+  },
+  retry: async (bench) => {
+    const [task] = await bench.queue(1);
+    await bench.wadi.cancel(task!.id);
+    return () => bench.wadi.retry(task!.id);
+  },
+  "purge-100": async (bench) => {
+    await bench.finish(200);
+    return () => bench.wadi.purge({ olderThanMs: 60_000, limit: 100 });
+  },
+  stats: async (bench) => {
+    await bench.queue(100);
+    return () => bench.wadi.stats();
+  },
+  list: async (bench) => {
+    await bench.queue(100);
+    return () => bench.wadi.list();
+  },
+};
+
+let claims = 0;
+
+function claimOf(limit: number): ClaimRequest {
+  const lanes = [{ queue: "default", name: "index", quota: limit }];
+  return { lanes, workerId: `cost:${++claims}`, leaseMs: 60_000, limit };
+}
+
+function succeeded({ id, workerId, attempt }: Task): Settlement {
+  return { id, workerId: workerId!, attempt, outcome: "complete", resultJson: '{"lines":120}' };
+}
+
+/** Of ten: seven succeed, two are tried again, one fails for good. */
+function mixed(task: Task, i: number): Settlement {
+  if (i < 7) return succeeded(task);
+  const { id, workerId, attempt } = task;
+  const error = { type: "Error", code: "handler_error", message: "no", retryable: i < 9, details: null };
+  const held = { id, workerId: workerId!, attempt, error };
+  return i < 9 ? { ...held, outcome: "retry", delayMs: 1_000 } : { ...held, outcome: "fail" };
+}

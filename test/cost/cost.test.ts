@@ -1,0 +1,117 @@
+import { execFile } from "node:child_process";
+import { describe, expect, test } from "vitest";
+import { dearer, readCeilings } from "../../scripts/cost/ceilings.ts";
+import { readDocument, renderDocument } from "../../scripts/cost/document.ts";
+import { type Cost, measure, measureTarget } from "../../scripts/cost/measure.ts";
+import { operations, THREE_NAMES } from "../../scripts/cost/operations.ts";
+import { Wadi } from "../../src/core/wadi.ts";
+import { d1 } from "../support/targets/d1.ts";
+import { targets } from "../support/targets.ts";
+
+const MEASURING_MS = 120_000;
+
+describe.each(targets)("on $name", (target) => {
+  let costs: Cost[];
+
+  test("no operation is dearer than its ceiling", { timeout: MEASURING_MS }, async () => {
+    costs = await measureTarget(target);
+    expect(dearer(costs, readCeilings())).toEqual([]);
+  });
+
+  test("every operation is one round trip", () => {
+    expect(costs.filter(({ roundTrips }) => roundTrips !== 1)).toEqual([]);
+    expect(costs).toHaveLength(Object.keys(operations).length);
+  });
+
+  test("so is the first submit of a process that finds the tables there", async () => {
+    const opened = await target.open();
+    try {
+      await new Wadi(opened.executor).migrate();
+      const before = opened.meter().roundTrips;
+      await new Wadi(opened.executor).submit("index", {});
+      expect(opened.meter().roundTrips - before).toBe(1);
+    } finally {
+      await opened.close();
+    }
+  });
+});
+
+describe("on D1", () => {
+  const rows = (operation: string) => readCeilings().d1![operation]!;
+
+  test("a task without a key writes at most 6 rows from submit to success", () => {
+    const written = ["submit", "claim", "settle"].map((operation) => rows(operation).rowsWritten!);
+    expect(written.reduce((sum, each) => sum + each)).toBeLessThanOrEqual(6);
+  });
+
+  test.each([
+    { names: THREE_NAMES, most: 60 },
+    { names: THREE_NAMES.slice(0, 1), most: 24 },
+  ])("an empty drain of $names reads at most $most rows and writes none", async ({ names, most }) => {
+    for (const [notDue, finished] of [
+      [0, 0],
+      [6_000, 0],
+      [0, 1_000],
+      [6_000, 1_000],
+    ] as const) {
+      const cost = await measure(d1, async (bench) => {
+        await bench.fill(THREE_NAMES, notDue, finished);
+        return bench.drainOf(names);
+      });
+      expect(cost.rowsWritten).toBe(0);
+      expect(cost.rowsRead).toBeLessThanOrEqual(most);
+    }
+    for (const operation of ["drain-empty", "drain-empty-100k-not-due"]) {
+      expect(rows(operation)).toMatchObject({ rowsWritten: 0 });
+      expect(rows(operation).rowsRead).toBeLessThanOrEqual(60);
+    }
+  });
+});
+
+test("docs/cost.md shows the ceilings", () => {
+  expect(readDocument()).toBe(renderDocument(readCeilings()));
+});
+
+test("what is dearer, or has no ceiling, is named", () => {
+  const cost = { roundTrips: 2, statements: 1, rowsRead: 9, rowsWritten: null };
+  const ceilings = { d1: { get: { roundTrips: 1, statements: 1, rowsRead: 9, rowsWritten: null } } };
+  expect(
+    dearer(
+      [
+        { target: "d1", operation: "get", ...cost },
+        { target: "d1", operation: "put", ...cost },
+      ],
+      ceilings,
+    ),
+  ).toEqual(["get on d1: roundTrips is 2, the ceiling is 1", "put on d1 has no ceiling"]);
+});
+
+describe("npm run cost", () => {
+  test("--json ends with one line of JSON", async () => {
+    const { code, stdout } = await cost("--json", "--target", "better-sqlite3-memory");
+    expect(code).toBe(0);
+    const costs = JSON.parse(stdout.trim().split("\n").at(-1)!) as Cost[];
+    expect(costs.map(({ operation }) => operation)).toEqual(Object.keys(operations));
+    expect(costs[0]).toEqual({
+      ...{ target: "better-sqlite3-memory", operation: "submit" },
+      ...{ roundTrips: 1, statements: 1, rowsRead: null, rowsWritten: null },
+    });
+  });
+
+  test.each([
+    [["--target", "mysql"], /no target "mysql"; there are better-sqlite3-file/],
+    [["--fast"], /Unknown option '--fast'/],
+  ])("%j is refused with exit code 2", async (options, message) => {
+    const { code, stderr } = await cost(...options);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+});
+
+function cost(...options: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, ["scripts/cost.ts", ...options], (_, stdout, stderr) =>
+      resolve({ code: child.exitCode!, stdout, stderr }),
+    );
+  });
+}
