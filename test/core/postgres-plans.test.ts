@@ -25,8 +25,8 @@ const PRIMARY = "cairnq_tasks_pkey";
 const QUEUED = "wadi_tasks_queued_idx";
 const LEASE = "cairnq_tasks_lease_idx";
 const ROWS = 100_000;
-/** From this cost on a server compiles a plan before it runs it, which takes longer than the plan. */
-const JIT_ABOVE_COST = 100_000;
+/** From 100,000 on a server compiles a plan before it runs it, and an estimate may grow with the backlog. */
+const MAX_COST = 20_000;
 
 const lanes_json = JSON.stringify([
   ...["resize", "send"].map((name) => ({ queue: "mail", name, quota: 10 })),
@@ -110,7 +110,7 @@ function expectPlans(statements: readonly Hot<StatementName>[]): void {
       const indexes = nodes(plan).flatMap((node) => node["Index Name"] ?? []);
       const ofTasks = indexes.filter((index) => !index.includes("task_keys"));
       expect([...new Set(ofTasks)].sort()).toEqual(statement.indexes);
-      expect(plan["Total Cost"]).toBeLessThan(JIT_ABOVE_COST);
+      expect(plan["Total Cost"]).toBeLessThan(MAX_COST);
     });
   });
 }
