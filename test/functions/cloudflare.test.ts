@@ -32,7 +32,7 @@ describe("the Cloudflare worker in workerd", () => {
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({
       status: "succeeded",
-      result: { lines: 4, words: 4, headings: 1, longestParagraph: 3 },
+      result: { lines: 4, words: 5, headings: 1, longestParagraph: { line: 3, words: 3 } },
     });
     expect(cloudflare.log.at(-1)).toEqual({
       level: "log",

@@ -81,7 +81,7 @@ describe.each(["libsql", "neon"] as const)("the Vercel functions on %s", (name) 
 
         const { status, body } = await waiting;
         expect(status).toBe(200);
-        expect(body).toMatchObject({ id, status: "succeeded", result: { lines: 3, words: 4, headings: 1 } });
+        expect(body).toMatchObject({ id, status: "succeeded", result: { lines: 3, words: 5, headings: 1 } });
         expect(await get(`id=${id}`)).toEqual({ status, body });
         const again = await submit.POST(post({ ...stats, key, conflict: "reuse-succeeded" }));
         expect([again.status, ((await again.json()) as { id: string }).id]).toEqual([200, id]);

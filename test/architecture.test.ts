@@ -1,0 +1,88 @@
+import { globSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { describe, expect, it } from "vitest";
+
+interface Import {
+  /** A path from the root of the repository, or the name of a package. */
+  readonly target: string;
+  readonly isType: boolean;
+}
+
+const read = (file: string) => readFileSync(file, "utf8");
+const filesOf = (room: string) =>
+  globSync(`${room}/**/*.{ts,mts,js,mjs}`).filter((file) => !/\/generated\//.test(file));
+
+const IMPORT =
+  /^\s*(?:import|export)\s+(type\s+)?(?:[^;"']*?\bfrom\s*)?"([^"]+)"|\bimport\s*\(\s*"([^"]+)"/gm;
+
+function importsOf(file: string): Import[] {
+  return [...read(file).matchAll(IMPORT)].map(([, type, from, dynamic]) => {
+    const target = (from ?? dynamic)!;
+    return {
+      target: target.startsWith(".") ? posix.join(posix.dirname(file), target) : target,
+      isType: type !== undefined,
+    };
+  });
+}
+
+/** `file -> target` for each import that `allows` does not. */
+function violations(room: string, allows: (imported: Import) => boolean): string[] {
+  return filesOf(room).flatMap((file) =>
+    importsOf(file)
+      .filter((imported) => !allows(imported))
+      .map(({ target, isType }) => `${file} -> ${isType ? "type " : ""}${target}`),
+  );
+}
+
+const isIn = (target: string, ...rooms: string[]) => rooms.some((room) => target.startsWith(`src/${room}/`));
+const isPackage = (target: string) =>
+  !/^(src|functions|test|scripts|bench|examples|docs|protocol)\//.test(target);
+
+describe("imports go one way", () => {
+  it("finds them", () => {
+    expect(filesOf("src/core").length).toBeGreaterThan(20);
+    expect(importsOf("src/core/index.ts")).toContainEqual({ target: "src/core/errors.ts", isType: false });
+    expect(importsOf("src/drivers/d1.ts")).toContainEqual({ target: "src/core/executor.ts", isType: true });
+    expect(importsOf("functions/vercel/database.ts")).toContainEqual({
+      target: "@libsql/client",
+      isType: false,
+    });
+  });
+
+  it("core imports core", () => {
+    expect(violations("src/core", ({ target }) => isIn(target, "core"))).toEqual([]);
+  });
+
+  it("drivers import each other, and of core the types of its executor", () => {
+    const allows = ({ target, isType }: Import) =>
+      isIn(target, "drivers") || (isType && target === "src/core/executor.ts");
+    expect(violations("src/drivers", allows)).toEqual([]);
+  });
+
+  it("http imports http and core", () => {
+    expect(violations("src/http", ({ target }) => isIn(target, "http", "core"))).toEqual([]);
+  });
+
+  it("functions import themselves, src, an example and packages", () => {
+    const allows = ({ target }: Import) =>
+      /^(functions|examples)\//.test(target) || isIn(target, "core", "drivers", "http") || isPackage(target);
+    expect(violations("functions", allows)).toEqual([]);
+  });
+});
+
+it("core and http use Web globals only", () => {
+  const foreign =
+    /"node:|\b(?:process|Buffer|globalThis)\s*[.[(]|\b(?:eval|require|setImmediate)\s*\(|\bnew Function\b|\b__dirname\b/;
+  const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, "");
+  const users = [...filesOf("src/core"), ...filesOf("src/http")].filter((file) =>
+    foreign.test(withoutComments(read(file))),
+  );
+  expect(users).toEqual([]);
+});
+
+it("no file is longer than 300 lines, and none is a box for whatever is left over", () => {
+  const files = ["src", "functions", "test", "scripts", "bench", "examples"].flatMap(filesOf);
+  const long = files.filter((file) => read(file).trimEnd().split("\n").length > 300);
+  const boxes = files.filter((file) => /\/(?:utils?|helpers?|common|misc)\.m?[jt]s$/.test(file));
+  expect({ long, boxes }).toEqual({ long: [], boxes: [] });
+});
