@@ -89,14 +89,13 @@ export function prepareTask(
 }
 
 /**
- * Checks a payload against the schema of its definition, if it has one.
+ * Checks a payload against the schema of its definition.
  *
  * @throws {InvalidArgument} naming the places that are wrong, never their values.
  */
-export async function validatePayload(task: string | AnyTaskDefinition, payload: unknown): Promise<void> {
-  if (typeof task === "string" || !task?.payload) return;
-  const checked = await task.payload["~standard"].validate(payload);
-  if (checked.issues) {
+export async function validatePayload(task: AnyTaskDefinition, payload: unknown): Promise<void> {
+  const checked = await task.payload?.["~standard"].validate(payload);
+  if (checked?.issues) {
     throw new InvalidArgument(`the payload of ${task.name} is invalid: ${describeIssues(checked.issues)}`);
   }
 }

@@ -28,17 +28,21 @@ export class SubmitQueue {
   }
 
   #flush(): void {
-    const waiting = new Map(this.#waiting.map((entry) => [entry.task, entry]));
+    const waiting = this.#waiting;
     this.#waiting = [];
-    const tasks = [...waiting.keys()];
     // Apart, because a keyed submit may have to wait for a lock that is no business of the others.
-    for (const kind of [
-      tasks.filter((task) => task.key === null),
-      tasks.filter((task) => task.key !== null),
-    ]) {
-      for (const part of splitTasks(kind, this.#store.maxBytes)) {
-        void this.#send(part.map((task) => waiting.get(task)!));
-      }
+    this.#sendAll(waiting.filter(({ task }) => task.key === null));
+    this.#sendAll(waiting.filter(({ task }) => task.key !== null));
+  }
+
+  #sendAll(waiting: readonly Waiting[]): void {
+    let next = 0;
+    for (const part of splitTasks(
+      waiting.map(({ task }) => task),
+      this.#store.maxBytes,
+    )) {
+      void this.#send(waiting.slice(next, next + part.length));
+      next += part.length;
     }
   }
 

@@ -93,7 +93,7 @@ export class Wadi {
     options?: SubmitOptions,
   ): Promise<SubmittedTask> {
     const prepared = prepareTask(this.executor, task, payload, options, lineage);
-    await validatePayload(task, payload);
+    if (typeof task !== "string" && task.payload !== null) await validatePayload(task, payload);
     const submitted = await this.#submits.add(prepared);
     if (submitted.outcome === "rejected") throw new AlreadyExists(prepared.key!, submitted.task.id);
     return { ...submitted.task, outcome: submitted.outcome };

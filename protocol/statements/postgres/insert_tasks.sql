@@ -2,7 +2,7 @@
 -- An id that exists already is left alone, so a resent submit adds nothing.
 -- @param groups_json json
 -- @param now_ms integer?
--- @returns created_at_ms
+-- @returns nothing
 with now as materialized (
   select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
 ),
@@ -24,4 +24,3 @@ select
   g.parent_id, coalesce(g.root_id, t.key), g.correlation_id, now.ms, now.ms
 from groups g cross join now cross join lateral jsonb_each(g.tasks) t
 on conflict (id) do nothing
-returning created_at_ms

@@ -2,7 +2,7 @@
 -- An id that exists already is left alone, so a resent submit adds nothing.
 -- @param groups_json json
 -- @param now_ms integer?
--- @returns created_at_ms
+-- @returns nothing
 with now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 ),
@@ -26,4 +26,3 @@ select
 from now cross join groups g cross join json_each(g.json, '$.tasks') t
 where true
 on conflict (id) do nothing
-returning created_at_ms

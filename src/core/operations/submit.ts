@@ -49,39 +49,92 @@ const KEYED_STATEMENTS: Record<Target["dialect"], readonly StatementName[]> = {
 export function submit(target: Target, tasks: readonly NewTask[]): Operation<Submitted[]> {
   const plain = tasks.filter((task) => task.key === null);
   const keyed = tasks.filter((task) => task.key !== null);
-  const insert = plain.length === 0 ? [] : [insertPlain(target, plain)];
+  const insert = plain.length === 0 ? [] : insertPlain(target, plain);
   const submitKeyed = keyed.length === 0 ? [] : insertKeyed(target, keyed);
-  const build = (statements: readonly Statement[], decode: (results: readonly Row[][]) => Submitted[]) => ({
-    name: "submit",
-    statements,
-    decode,
-  });
   const keyedRows = (results: readonly Row[][]) => (keyed.length === 0 ? [] : results.at(-1)!);
   return {
-    ...build([...insert, ...submitKeyed], (results) => {
-      // One statement, one clock: every row tells the same time.
-      const createdAtMs = plain.length === 0 ? 0 : Number(results[0]![0]!.created_at_ms);
+    name: "submit",
+    statements: [...insert, ...submitKeyed],
+    decode: (results) => {
+      // One statement, one clock: all plain tasks have the same time.
+      const createdAtMs = plain.length === 0 ? 0 : Number(results[insert.length - 1]![0]!.created_at_ms);
       return decodeSubmitted(tasks, (task) => createdTask(task, createdAtMs), keyedRows(results));
-    }),
-    // The plain tasks of a lost first try are there already, and their insert returns nothing: read them.
+    },
+    // The plain tasks of a lost first try are there already, perhaps claimed by now: read them.
     resend: () => {
       const read = plain.length === 0 ? [] : [selectTasks(target, plain)];
-      return build([...insert, ...read, ...submitKeyed], (results) => {
-        const stored = new Map(
-          (read.length === 0 ? [] : results[1]!).map((row) => [String(row.id), decodeTask(row)]),
-        );
-        return decodeSubmitted(
-          tasks,
-          (task) => stored.get(task.id) ?? createdTask(task, Date.now()),
-          keyedRows(results),
-        );
-      });
+      return {
+        name: "submit",
+        statements: [...insert, ...read, ...submitKeyed],
+        decode: (results) => {
+          const rows = read.length === 0 ? [] : results[insert.length]!;
+          const stored = new Map(rows.map((row) => [String(row.id), decodeTask(row)]));
+          const plainTask = (task: NewTask) => stored.get(task.id) ?? createdTask(task, Date.now());
+          return decodeSubmitted(tasks, plainTask, keyedRows(results));
+        },
+      };
     },
   };
 }
 
 function selectTasks(target: Target, tasks: readonly NewTask[]): Statement {
   return bind(target.dialect, "select_tasks", { ids_json: JSON.stringify(tasks.map((task) => task.id)) });
+}
+
+/** Ends with a statement that tells when the tasks were created. One task goes in plain parameters, which cost less. */
+function insertPlain(target: Target, tasks: readonly NewTask[]): Statement[] {
+  const task = tasks[0]!;
+  if (tasks.length > 1) {
+    return [
+      bind(target.dialect, "insert_tasks", { groups_json: groupsJson(tasks), now_ms: target.nowMs }),
+      bind(target.dialect, "select_created", { id: task.id }),
+    ];
+  }
+  return [
+    bind(target.dialect, "insert_task", {
+      id: task.id,
+      name: task.name,
+      queue: task.queue,
+      payload: task.payloadJson,
+      metadata: task.metadataJson,
+      max_attempts: task.maxAttempts,
+      priority: task.priority,
+      run_at_ms: task.runAtMs,
+      delay_ms: task.delayMs,
+      parent_id: task.parentId,
+      root_id: task.rootId ?? task.id,
+      correlation_id: task.correlationId,
+      now_ms: target.nowMs,
+    }),
+  ];
+}
+
+const SHARED = [
+  "name",
+  "queue",
+  "maxAttempts",
+  "priority",
+  "metadataJson",
+  "runAtMs",
+  "delayMs",
+  "parentId",
+  "rootId",
+  "correlationId",
+] as const;
+
+/** Neighbours that differ in id and payload only make one group, so that the rest travels and is read once. */
+function groupsJson(tasks: readonly NewTask[]): string {
+  let json = "";
+  let last: NewTask | undefined;
+  for (const task of tasks) {
+    if (last === undefined || SHARED.some((field) => task[field] !== last![field])) {
+      json += `${last === undefined ? "[" : "}},"}${headJson(task)},"tasks":{"${task.id}":${task.payloadJson}`;
+    } else {
+      json += `,"${task.id}":${task.payloadJson}`;
+    }
+    last = task;
+  }
+  return `${json}}}]`;
 }
 
 /** What tasks have in common, as the beginning of a JSON object. Text that is JSON already goes in as it is. */
@@ -92,18 +145,6 @@ function headJson(task: NewTask): string {
   if (task.rootId !== null) json += `,"root_id":${JSON.stringify(task.rootId)}`;
   if (task.correlationId !== null) json += `,"correlation_id":${JSON.stringify(task.correlationId)}`;
   return json;
-}
-
-function insertPlain(target: Target, tasks: readonly NewTask[]): Statement {
-  const groups = new Map<string, string>();
-  for (const task of tasks) {
-    const head = headJson(task);
-    const members = groups.get(head);
-    const member = `"${task.id}":${task.payloadJson}`;
-    groups.set(head, members === undefined ? member : `${members},${member}`);
-  }
-  const groupsJson = Array.from(groups, ([head, members]) => `${head},"tasks":{${members}}}`).join(",");
-  return bind(target.dialect, "insert_tasks", { groups_json: `[${groupsJson}]`, now_ms: target.nowMs });
 }
 
 function insertKeyed(target: Target, tasks: readonly NewTask[]): Statement[] {

@@ -1,0 +1,29 @@
+-- Queues one task without a key. An id that exists already is left alone, so a resent submit adds nothing.
+-- @param id text
+-- @param name text
+-- @param queue text
+-- @param payload json
+-- @param metadata json
+-- @param max_attempts integer
+-- @param priority integer
+-- @param run_at_ms integer?
+-- @param delay_ms integer
+-- @param parent_id text?
+-- @param root_id text
+-- @param correlation_id text?
+-- @param now_ms integer?
+-- @returns created_at_ms
+with now as materialized (
+  select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
+)
+insert into cairnq_tasks (
+  id, name, queue, status, payload, metadata, max_attempts, priority, run_at_ms,
+  parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
+)
+select
+  :id::text, :name::text, :queue::text, 'queued', :payload::jsonb, :metadata::jsonb,
+  :max_attempts::integer, :priority::integer, coalesce(:run_at_ms::bigint, ms + :delay_ms::bigint),
+  :parent_id::text, :root_id::text, :correlation_id::text, ms, ms
+from now
+on conflict (id) do nothing
+returning created_at_ms
