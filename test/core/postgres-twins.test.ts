@@ -37,7 +37,10 @@ async function both<N extends StatementName>(name: N, values: StatementParams[N]
 
 function onSqlite<N extends StatementName>(name: N, values: StatementParams[N]): Row[] {
   const { sql, params } = bind("sqlite", name, values);
-  return sqlite.prepare<unknown[], Row>(sql).all(...params);
+  const statement = sqlite.prepare<unknown[], Row>(sql);
+  if (statement.reader) return statement.all(...params);
+  statement.run(...params);
+  return [];
 }
 
 async function submitKeyed(tasks: readonly TaskInput[], now_ms: number): Promise<void> {

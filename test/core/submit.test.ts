@@ -250,9 +250,10 @@ describe("submitMany", () => {
     const wadi = new Wadi({
       ...executor,
       limits: { ...executor.limits, maxParamBytes: 4000 },
-      run: (statement) => {
-        sizes.push(...statement.params.map((param) => new TextEncoder().encode(String(param)).length));
-        return executor.run(statement);
+      batch: (statements) => {
+        const params = statements.flatMap((statement) => statement.params);
+        sizes.push(...params.map((param) => new TextEncoder().encode(String(param)).length));
+        return executor.batch(statements);
       },
     });
     await wadi.migrate();
