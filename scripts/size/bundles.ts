@@ -1,0 +1,57 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const ROOT = join(import.meta.dirname, "../..");
+const CEILINGS = join(ROOT, "test/size/ceilings.json");
+
+/** What a user's bundler may pull in, by entry point. */
+export const bundles: Readonly<Record<string, string>> = {
+  core: "src/core/index.ts",
+  "better-sqlite3": "src/drivers/better-sqlite3.ts",
+  libsql: "src/drivers/libsql.ts",
+  pg: "src/drivers/pg.ts",
+  neon: "src/drivers/neon.ts",
+  d1: "src/drivers/d1.ts",
+  http: "src/http/index.ts",
+  "cloudflare-worker": "functions/cloudflare/worker.ts",
+};
+
+export interface BundleSize {
+  readonly bundle: string;
+  readonly gzipBytes: number;
+  readonly ceiling: number;
+}
+
+export interface Measured extends BundleSize {
+  /** Minified bytes of each source file in the bundle, largest first. */
+  readonly files: readonly (readonly [file: string, bytes: number])[];
+}
+
+export async function measureBundle(bundle: string): Promise<Measured> {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [bundles[bundle]!],
+    outfile: `${bundle}.js`,
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "neutral",
+    metafile: true,
+    write: false,
+  });
+  const files = Object.entries(Object.values(metafile.outputs)[0]!.inputs)
+    .map(([file, { bytesInOutput }]) => [file, bytesInOutput] as const)
+    .sort(([, a], [, b]) => b - a);
+  const gzipBytes = gzipSync(outputFiles[0]!.contents, { level: 9 }).length;
+  return { bundle, gzipBytes, ceiling: readCeilings()[bundle] ?? 0, files };
+}
+
+export function readCeilings(): Record<string, number> {
+  return JSON.parse(readFileSync(CEILINGS, "utf8")) as Record<string, number>;
+}
+
+export function writeCeilings(ceilings: Record<string, number>): void {
+  writeFileSync(CEILINGS, `${JSON.stringify(ceilings, null, 2)}\n`);
+}

@@ -1,0 +1,36 @@
+import { spawnSync } from "node:child_process";
+import { describe, expect, test } from "vitest";
+import { bundles, measureBundle, readCeilings } from "../../scripts/size/bundles.ts";
+
+test.each(Object.keys(bundles))("%s is not above its ceiling", async (bundle) => {
+  const { gzipBytes, ceiling } = await measureBundle(bundle);
+  expect(gzipBytes).toBeLessThanOrEqual(ceiling);
+});
+
+test("the core has 12 KiB at most", () => {
+  expect(readCeilings().core).toBeLessThanOrEqual(12 * 1024);
+});
+
+test("a driver brings nothing along but itself", async () => {
+  for (const driver of ["better-sqlite3", "libsql", "pg", "neon", "d1"]) {
+    const { files } = await measureBundle(driver);
+    expect(files.filter(([file]) => !file.startsWith("src/drivers/"))).toEqual([]);
+  }
+});
+
+describe("npm run size", () => {
+  test("--json ends with one line of JSON", () => {
+    const { stdout } = spawnSync(process.execPath, ["scripts/size.ts", "--json"], { encoding: "utf8" });
+    const sizes = JSON.parse(stdout.trim().split("\n").at(-1)!) as unknown[];
+    expect(sizes).toHaveLength(Object.keys(bundles).length);
+    expect(sizes[0]).toEqual({ bundle: "core", gzipBytes: expect.any(Number), ceiling: readCeilings().core });
+  });
+
+  test("an unknown option is refused with exit code 2", () => {
+    const { status, stderr } = spawnSync(process.execPath, ["scripts/size.ts", "--fast"], {
+      encoding: "utf8",
+    });
+    expect(status).toBe(2);
+    expect(stderr).toContain("Unknown option '--fast'");
+  });
+});
