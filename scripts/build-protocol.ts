@@ -98,8 +98,7 @@ function checkTwins(all: Record<Dialect, Map<string, Compiled>>): void {
   }
 }
 
-function readMigrations(dialect: Dialect): { name: string; statements: string[] }[] {
-  const folder = join(ROOT, "protocol/migrations", dialect);
+function readMigrations(folder: string): { name: string; statements: string[] }[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith(".sql"))
     .sort()
@@ -107,6 +106,22 @@ function readMigrations(dialect: Dialect): { name: string; statements: string[] 
       const text = readFileSync(join(folder, file), "utf8");
       return { name: file, statements: splitStatements(text) };
     });
+}
+
+function renderMigrations(constant: string, folderOf: (dialect: Dialect) => string): string[] {
+  return [
+    `export const ${constant}: Record<"sqlite" | "postgres", readonly Migration[]> = {`,
+    ...DIALECTS.flatMap((dialect) => [
+      `  ${dialect}: [`,
+      ...readMigrations(join(ROOT, "protocol/migrations", folderOf(dialect))).map(
+        ({ name, statements }) =>
+          `    { name: ${JSON.stringify(name)}, statements: ${JSON.stringify(statements)} },`,
+      ),
+      "  ],",
+    ]),
+    "};",
+    "",
+  ];
 }
 
 function render(): string {
@@ -149,17 +164,9 @@ function render(): string {
     "  readonly statements: readonly string[];",
     "}",
     "",
-    'export const migrations: Record<"sqlite" | "postgres", readonly Migration[]> = {',
-    ...DIALECTS.flatMap((dialect) => [
-      `  ${dialect}: [`,
-      ...readMigrations(dialect).map(
-        ({ name, statements }) =>
-          `    { name: ${JSON.stringify(name)}, statements: ${JSON.stringify(statements)} },`,
-      ),
-      "  ],",
-    ]),
-    "};",
-    "",
+    ...renderMigrations("migrations", (dialect) => dialect),
+    "/** Applied only where they are asked for. */",
+    ...renderMigrations("optionalMigrations", (dialect) => join(dialect, "optional")),
   ];
   return lines.join("\n");
 }

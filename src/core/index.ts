@@ -4,7 +4,7 @@ export { type AnyTaskDefinition, defineTask, type TaskDefinition, type TaskOptio
 export type { DrainSummary } from "./drain.ts";
 export * from "./errors.ts";
 export type { Dialect, ErrorClass, Executor, Limits, Row, Statement, Value } from "./executor.ts";
-export { migrate, migrationScript } from "./migrate.ts";
+export { type MigrateOptions, migrate, migrationScript } from "./migrate.ts";
 export type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
 export type { SubmitOutcome } from "./operations/submit.ts";
 export type { CallOptions, RetryPolicy } from "./session.ts";

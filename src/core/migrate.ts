@@ -1,6 +1,7 @@
+import { onlyKnown } from "./arguments.ts";
 import { sleep } from "./backoff.ts";
 import type { Executor, Row, Statement } from "./executor.ts";
-import { type Migration, migrations } from "./generated/protocol.ts";
+import { type Migration, migrations, optionalMigrations } from "./generated/protocol.ts";
 import { explainVersion } from "./version.ts";
 
 /** Rounds of reading what is applied and applying the next. Each round either advances or lost a race. */
@@ -25,6 +26,14 @@ const RECORD = {
 
 const plain = (sql: string): Statement => ({ sql, params: [] });
 
+export interface MigrateOptions {
+  /**
+   * Adds the index that other CairnQ SDKs claim by, for workers of theirs on the same tables. It stays, and
+   * costs one more row written for each task that is queued. @default false
+   */
+  readonly mixedFleet?: boolean | undefined;
+}
+
 /**
  * Brings a database up to date: creates the tables, or adopts those that another SDK created.
  *
@@ -33,9 +42,10 @@ const plain = (sql: string): Statement => ({ sql, params: [] });
  *
  * @throws {ProtocolVersionMismatch} if the database speaks another protocol version; nothing is written.
  */
-export async function migrate(executor: Executor): Promise<void> {
+export async function migrate(executor: Executor, options?: MigrateOptions): Promise<void> {
+  const wanted = wantedMigrations(executor.dialect, options);
   for (let round = 1; ; round++) {
-    const next = await nextMigration(executor);
+    const next = await nextMigration(executor, wanted);
     if (next === undefined) return;
     try {
       await executor.batch(migrationBatch(executor.dialect, next));
@@ -47,12 +57,17 @@ export async function migrate(executor: Executor): Promise<void> {
 }
 
 /** The statements `migrate` would run on an empty database, for those who apply schema changes by hand. */
-export function migrationScript(dialect: Executor["dialect"]): string {
-  const statements = migrations[dialect].flatMap(({ name, statements }) => [
+export function migrationScript(dialect: Executor["dialect"], options?: MigrateOptions): string {
+  const statements = wantedMigrations(dialect, options).flatMap(({ name, statements }) => [
     ...statements,
     RECORD[dialect].replace(/\?|\$1(?=:)/, `'${name}'`),
   ]);
   return [LEDGER[dialect], ...statements].map((sql) => `${sql};\n`).join("\n");
+}
+
+function wantedMigrations(dialect: Executor["dialect"], options: MigrateOptions = {}): readonly Migration[] {
+  onlyKnown("migrate", options, ["mixedFleet"]);
+  return options.mixedFleet ? [...migrations[dialect], ...optionalMigrations[dialect]] : migrations[dialect];
 }
 
 function migrationBatch(dialect: Executor["dialect"], migration: Migration): Statement[] {
@@ -61,7 +76,10 @@ function migrationBatch(dialect: Executor["dialect"], migration: Migration): Sta
   return [...lock, ...ledger, ...migration.statements.map(plain)];
 }
 
-async function nextMigration(executor: Executor): Promise<Migration | undefined> {
+async function nextMigration(
+  executor: Executor,
+  wanted: readonly Migration[],
+): Promise<Migration | undefined> {
   const applied = new Set(
     (await readOrEmpty(executor, "select name from wadi_migrations")).map((row) => row.name),
   );
@@ -69,7 +87,7 @@ async function nextMigration(executor: Executor): Promise<Migration | undefined>
     const meta = await readOrEmpty(executor, "select value from cairnq_meta where key = 'protocol_version'");
     if (meta.length > 0) await explainVersion(executor);
   }
-  return migrations[executor.dialect].find(({ name }) => !applied.has(name));
+  return wanted.find(({ name }) => !applied.has(name));
 }
 
 async function readOrEmpty(executor: Executor, sql: string): Promise<Row[]> {

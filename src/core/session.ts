@@ -1,7 +1,7 @@
 import { type Backoff, backoffDelay, sleep } from "./backoff.ts";
 import { DriverError, WadiError } from "./errors.ts";
 import type { ErrorClass, Executor, Row, Statement } from "./executor.ts";
-import { migrate } from "./migrate.ts";
+import { type MigrateOptions, migrate } from "./migrate.ts";
 import type { Operation, Target } from "./operation.ts";
 import { explainVersion, versionGuard } from "./version.ts";
 
@@ -78,15 +78,20 @@ export class Session {
   }
 
   /** Applies the migrations that are missing. Calls in flight share one run. */
-  migrate(): Promise<void> {
-    this.#migrating ??= migrate(this.executor)
-      .catch((error: unknown) => {
-        throw WadiError.is(error) ? error : this.#wrap("migrate", this.executor.classify(error), error);
-      })
-      .finally(() => {
-        this.#migrating = undefined;
-      });
+  migrate(options?: MigrateOptions): Promise<void> {
+    if (options !== undefined) return this.#applyMigrations(options); // another run may not do what was asked
+    this.#migrating ??= this.#applyMigrations().finally(() => {
+      this.#migrating = undefined;
+    });
     return this.#migrating;
+  }
+
+  async #applyMigrations(options?: MigrateOptions): Promise<void> {
+    try {
+      await migrate(this.executor, options);
+    } catch (error) {
+      throw WadiError.is(error) ? error : this.#wrap("migrate", this.executor.classify(error), error);
+    }
   }
 
   /** The first request of a session carries a guard that makes a database of a newer protocol refuse it. */

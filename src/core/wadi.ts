@@ -3,6 +3,7 @@ import type { AnyTaskDefinition, TaskDefinition } from "./define-task.ts";
 import { DoneSignals } from "./done-signals.ts";
 import { AlreadyExists, TaskCanceled, TaskFailed } from "./errors.ts";
 import type { Executor } from "./executor.ts";
+import type { MigrateOptions } from "./migrate.ts";
 import type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
 import type { SubmitOutcome } from "./operations/submit.ts";
 import type { CallOptions } from "./session.ts";
@@ -249,9 +250,12 @@ export class Wadi {
     return done.result;
   }
 
-  /** Applies missing migrations. Not needed: the first operation that finds no tables does the same. */
-  migrate(): Promise<void> {
-    return this.store.session.migrate();
+  /**
+   * Applies missing migrations. Not needed: the first operation that finds no tables does the same. What is
+   * optional is applied only here.
+   */
+  migrate(options?: MigrateOptions): Promise<void> {
+    return this.store.session.migrate(options);
   }
 
   /** Closes what Wadi opened. The database client stays open. */

@@ -112,3 +112,13 @@ export const migrations: Record<"sqlite" | "postgres", readonly Migration[]> = {
     { name: "0004_notify.sql", statements: ["create or replace function wadi_notify_queued() returns trigger language plpgsql as $$\nbegin\n  perform pg_notify('cairnq_queued', q.queue) from (select distinct queue from inserted where status = 'queued') q;\n  return null;\nend\n$$","create or replace function wadi_notify_status() returns trigger language plpgsql as $$\nbegin\n  if new.status = 'queued' then\n    perform pg_notify('cairnq_queued', new.queue);\n  else\n    perform pg_notify('cairnq_done', new.id);\n  end if;\n  return null;\nend\n$$","do $$\nbegin\n  if not exists (select 1 from pg_trigger where tgrelid = 'cairnq_tasks'::regclass and not tgisinternal) then\n    create trigger wadi_tasks_inserted after insert on cairnq_tasks\n      referencing new table as inserted\n      for each statement execute function wadi_notify_queued();\n\n    create trigger wadi_tasks_status_changed after update of status on cairnq_tasks\n      for each row when (old.status is distinct from new.status and new.status <> 'running')\n      execute function wadi_notify_status();\n  end if;\nend\n$$"] },
   ],
 };
+
+/** Applied only where they are asked for. */
+export const optionalMigrations: Record<"sqlite" | "postgres", readonly Migration[]> = {
+  sqlite: [
+    { name: "mixed_fleet.sql", statements: ["create index if not exists cairnq_tasks_claim_idx on cairnq_tasks (queue, priority desc, run_at_ms, id) where status = 'queued'"] },
+  ],
+  postgres: [
+    { name: "mixed_fleet.sql", statements: ["create index if not exists cairnq_tasks_claim_idx on cairnq_tasks (queue, priority desc, run_at_ms, id) where status = 'queued'"] },
+  ],
+};
