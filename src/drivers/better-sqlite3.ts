@@ -1,0 +1,152 @@
+import type { Executor, Limits, Row } from "../core/executor.ts";
+import { type BetterSqlite3Like, borrow, classify } from "./better-sqlite3-handle.ts";
+import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
+import { groupQueue, type Member, type Outcome } from "./group-commit.ts";
+
+export type { BetterSqlite3Like, BetterSqlite3StatementLike } from "./better-sqlite3-handle.ts";
+
+export interface BetterSqlite3Options {
+  /**
+   * `"wal"` switches the file to the write-ahead log before the first statement, so that readers and the writer
+   * do not block each other; the file stays in that mode. `"keep"` leaves it as it is.
+   * @default "wal"
+   */
+  journalMode?: "wal" | "keep";
+  /**
+   * How this handle syncs commits from the first statement on. Unset leaves it to the owner, and without a word from
+   * the owner to better-sqlite3, whose default is `normal` in the write-ahead log: a crash of the process loses
+   * nothing, a power failure may take the last commits. `full` survives that too, at the price of a sync for each.
+   */
+  synchronous?: "normal" | "full" | "extra";
+  /** Milliseconds to wait for a lock. @default the handle's own busy timeout, or 5000 if it has none */
+  busyTimeoutMs?: number;
+}
+
+// SQLite's own limit is 1 GB and a V8 string ends at 512 MB, but parsing this much JSON already takes half a second.
+const LIMITS: Limits = { maxParamBytes: 64 * 1024 * 1024, maxBatchStatements: 1000 };
+const MAX_GROUP_STATEMENTS = 1000;
+
+/**
+ * An executor on a better-sqlite3 handle, which stays yours to configure and to close.
+ *
+ * Writes submitted in the same tick are committed together and settle after that COMMIT; each still succeeds or
+ * fails by itself. Waiting for a lock never holds the event loop: the handle's busy timeout, as it was when this was
+ * called, is set to 0 during Wadi's own statements. While you hold a transaction open on the same handle, Wadi
+ * waits for its end as for any lock. A handle opened for Wadi alone with `{ timeout: 0 }` saves a microsecond or two a
+ * call, because there is no timeout to put aside.
+ */
+export function betterSqlite3(db: BetterSqlite3Like, options: BetterSqlite3Options = {}): Executor {
+  const handle = borrow(db, () => {
+    if (options.journalMode !== "keep" && !db.memory) db.pragma("journal_mode = wal");
+    if (options.synchronous !== undefined) db.pragma(`synchronous = ${options.synchronous}`);
+  });
+  const busyTimeoutMs = options.busyTimeoutMs ?? (handle.busyTimeoutMs || DEFAULT_BUSY_TIMEOUT_MS);
+  let held: Promise<void> | undefined; // while transaction() has the handle for itself
+
+  const isBusy = (error: unknown) => classify(error) === "busy";
+  const isSingle = ({ statements }: Member) => statements.length === 1;
+  const runAll = ({ statements }: Member) => statements.map(handle.query);
+
+  /** One member by itself, so that its failure is its own; but a lock, or a transaction gone, is everyone's. */
+  function isolate(member: Member, inTransaction: boolean, run: (member: Member) => Row[][]): Outcome {
+    try {
+      return { results: run(member) };
+    } catch (error) {
+      if (isBusy(error) || handle.inTransaction !== inTransaction) throw error;
+      return { error };
+    }
+  }
+
+  function runGroup(group: readonly Member[], begin: string, isWrite: boolean): Outcome[] {
+    // One statement is atomic without BEGIN and COMMIT, and single reads have nothing to commit together.
+    if (group.every(isSingle) && (group.length === 1 || !isWrite)) {
+      return group.map((member) => isolate(member, false, runAll));
+    }
+    if (group.length === 1) {
+      return [isolate(group[0]!, false, (member) => handle.transact(begin, () => runAll(member)))];
+    }
+    const inGroup = (member: Member) =>
+      isSingle(member) ? runAll(member) : handle.nested(member.statements);
+    return handle.transact(begin, () => group.map((member) => isolate(member, true, inGroup)));
+  }
+
+  function runWhenFree(
+    group: readonly Member[],
+    begin: string,
+    isWrite: boolean,
+  ): Outcome[] | Promise<Outcome[]> {
+    const work = () => handle.section(() => runGroup(group, begin, isWrite));
+    try {
+      if (held === undefined) return work();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
+    const attempt = async () => {
+      while (held) await held;
+      return work();
+    };
+    return retryWhileBusy(attempt, isBusy, busyTimeoutMs);
+  }
+
+  const writes = groupQueue((group) => runWhenFree(group, "begin immediate", true), MAX_GROUP_STATEMENTS);
+  // Apart from the writes, because a read need not wait for a lock that another process holds.
+  const reads = groupQueue((group) => runWhenFree(group, "begin", false), MAX_GROUP_STATEMENTS);
+  const add = (member: Member) => (handle.isRead(member.statements) ? reads : writes).add(member);
+
+  /** Runs `fn` in the transaction that was just begun, and ends it. */
+  async function interact<T>(fn: (tx: Executor) => Promise<T>): Promise<T> {
+    let isOpen = true;
+    const within = async <R>(work: () => R): Promise<R> => {
+      if (!isOpen) throw new Error("this transaction has ended; its executor cannot be used any more");
+      return work();
+    };
+    try {
+      const result = await fn({
+        ...traits,
+        run: (statement) => within(() => handle.query(statement)),
+        batch: (statements) => within(() => handle.nested(statements)),
+        close: async () => {},
+      });
+      handle.control("commit");
+      return result;
+    } finally {
+      isOpen = false;
+      if (handle.inTransaction) handle.control("rollback");
+    }
+  }
+
+  const traits = { name: "better-sqlite3", dialect: "sqlite", limits: LIMITS, classify } as const;
+  return {
+    ...traits,
+    run: (statement) =>
+      new Promise((resolve, reject) => {
+        add({ statements: [statement], resolve: (results) => resolve(results[0]!), reject });
+      }),
+    batch: (statements) =>
+      new Promise((resolve, reject) => {
+        if (statements.length === 0) resolve([]);
+        else add({ statements, resolve, reject });
+      }),
+    async transaction(fn) {
+      while (held) await held;
+      let release = () => {};
+      held = new Promise((resolve) => {
+        release = resolve;
+      });
+      try {
+        await retryWhileBusy(
+          () => handle.section(() => handle.control("begin immediate")),
+          isBusy,
+          busyTimeoutMs,
+        );
+        return await interact(fn);
+      } finally {
+        held = undefined;
+        release();
+      }
+    },
+    async close() {
+      await Promise.all([writes.idle(), reads.idle()]);
+    },
+  };
+}

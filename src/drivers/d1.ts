@@ -1,0 +1,61 @@
+import type { ErrorClass, Executor, Limits, Row } from "../core/executor.ts";
+import { classifySqlite } from "./sqlite-errors.ts";
+
+export interface D1ResultLike {
+  readonly results: unknown[];
+}
+
+export interface D1StatementLike {
+  bind(...values: unknown[]): D1StatementLike;
+  all(): Promise<D1ResultLike>;
+}
+
+/** The part of a `D1Database` binding that Wadi uses. */
+export interface D1Like<S extends D1StatementLike = D1StatementLike> {
+  prepare(sql: string): S;
+  batch(statements: S[]): Promise<D1ResultLike[]>;
+}
+
+const LIMITS: Limits = {
+  // A row or string ends at 2 MB; what is left over is for the other columns of the row. Local runtimes do not enforce it.
+  maxParamBytes: 1_900_000,
+  maxBatchStatements: 50, // queries in one invocation on the free plan
+};
+
+/** An executor on a Cloudflare D1 binding. Every call goes to the primary, also where read replicas exist. */
+export function d1(binding: D1Like): Executor {
+  return {
+    name: "d1",
+    dialect: "sqlite",
+    limits: LIMITS,
+    classify,
+    async run({ sql, params }) {
+      const { results } = await binding
+        .prepare(sql)
+        .bind(...params)
+        .all();
+      return results as Row[];
+    },
+    async batch(statements) {
+      if (statements.length === 0) return []; // D1 refuses an empty batch
+      const bound = statements.map(({ sql, params }) => binding.prepare(sql).bind(...params));
+      return (await binding.batch(bound)).map(({ results }) => results as Row[]);
+    },
+    async close() {},
+  };
+}
+
+/** D1 has no error codes, only texts; the wording is that of its documentation and its local runtime. */
+function classify(error: unknown): ErrorClass {
+  if (!(error instanceof Error)) return "unknown";
+  const message = error.message;
+  const code = /: (SQLITE_[A-Z_]+)(?: \(extended: [A-Z_]+\))?$/.exec(message)?.[1];
+  const known = classifySqlite(code, message);
+  if (known !== undefined) return known;
+  if (/overloaded|requests queued/i.test(message)) return "busy";
+  if (/cannot resolve D1 DB/i.test(message)) return "unavailable";
+  return REFUSED.test(message) ? "rejected" : "unknown"; // connection lost, object reset, time-out: may be committed
+}
+
+const REFUSED =
+  /D1_TYPE_ERROR|parameter bindings|No SQL statements|too big|not authorized|To execute a transaction|maximum DB size|too many (API requests|subrequests)/i;

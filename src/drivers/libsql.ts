@@ -1,0 +1,189 @@
+import type { ErrorClass, Executor, Limits, Row, Statement, Value } from "../core/executor.ts";
+import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
+import { classifySqlite } from "./sqlite-errors.ts";
+
+interface LibsqlStatement {
+  sql: string;
+  args: Value[];
+}
+
+export interface LibsqlResultLike {
+  readonly columns: readonly string[];
+  readonly rows: readonly { readonly [column: number]: unknown }[];
+}
+
+/** The part of a `@libsql/client` client that Wadi uses; its Node, web and HTTP builds all fit. */
+export interface LibsqlClientLike {
+  readonly protocol: string;
+  execute(statement: LibsqlStatement): Promise<LibsqlResultLike>;
+  batch(statements: LibsqlStatement[], mode: "write" | "deferred"): Promise<LibsqlResultLike[]>;
+  executeMultiple(sql: string): Promise<void>;
+  reconnect(): void | Promise<void>;
+}
+
+export interface LibsqlOptions {
+  /**
+   * `"wal"` switches a `file:` database to the write-ahead log before the first statement; `"keep"` leaves it
+   * as it is. A server decides for itself.
+   * @default "wal"
+   */
+  journalMode?: "wal" | "keep";
+  /** Milliseconds to wait for a lock on a `file:` database. @default 5000 */
+  busyTimeoutMs?: number;
+}
+
+// A local file takes what V8 can build; a server's rows end at 5 MB by default, and a row has more than one column.
+const FILE_LIMITS: Limits = { maxParamBytes: 64 * 1024 * 1024, maxBatchStatements: 1000 };
+const SERVER_LIMITS: Limits = { maxParamBytes: 4_000_000, maxBatchStatements: 1000 };
+
+/**
+ * An executor on a libSQL client, which stays yours to close: `file:`, `:memory:`, HTTP and the web build.
+ *
+ * On a `file:` database the client blocks the event loop for as long as its own `timeout` option says, which is 0
+ * unless you set it: leave it there, Wadi waits for locks without blocking. After it met a lock, the client needs a
+ * `reconnect()` to commit batches again; Wadi calls it, and a read transaction you have open on that client ends.
+ */
+export function libsql(client: LibsqlClientLike, options: LibsqlOptions = {}): Executor {
+  const isFile = client.protocol === "file";
+  const send = isFile ? fileSender(client, options) : (call: Call) => call();
+  return {
+    name: "libsql",
+    dialect: "sqlite",
+    limits: isFile ? FILE_LIMITS : SERVER_LIMITS,
+    classify,
+    async run(statement) {
+      const [result] = await send(async () =>
+        // On a connection that met a lock before, execute() reports success for a write it never commits.
+        isFile
+          ? client.batch([toLibsql(statement)], "deferred")
+          : [await client.execute(toLibsql(statement))],
+      );
+      return toRows(result!);
+    },
+    async batch(statements) {
+      if (statements.length === 0) return [];
+      return (await send(() => client.batch(statements.map(toLibsql), "write"))).map(toRows);
+    },
+    async close() {},
+  };
+}
+
+type Call = () => Promise<LibsqlResultLike[]>;
+
+/**
+ * Waits for locks on a `file:` client, and cures what they leave behind: the client never finalizes a statement that
+ * met a lock, and beside it SQLite refuses every later COMMIT of that connection ("SQL statements in progress").
+ */
+function fileSender(
+  client: LibsqlClientLike,
+  options: LibsqlOptions,
+): (call: Call) => Promise<LibsqlResultLike[]> {
+  let last: Promise<unknown> = Promise.resolve();
+  let isConfigured = options.journalMode === "keep";
+  let needsReconnect = false;
+
+  async function attempt(call: Call): Promise<LibsqlResultLike[]> {
+    if (needsReconnect) {
+      // Only while the lock is free: reconnecting would cut off the transaction of the owner that may hold it.
+      if (!(await isLockFree(client))) throw new StillLocked();
+      await client.reconnect();
+      needsReconnect = false;
+    }
+    try {
+      if (!isConfigured) await client.execute({ sql: "pragma journal_mode = wal", args: [] });
+      isConfigured = true;
+      return await call();
+    } catch (error) {
+      // By its code: a database in memory has locks of another kind, and would be gone after a reconnect.
+      needsReconnect ||= (error as LibsqlErrorLike).code === "SQLITE_BUSY";
+      throw error;
+    }
+  }
+
+  return (call) =>
+    retryWhileBusy(
+      () => {
+        const turn = last.then(() => attempt(call)); // one at a time: reconnect() fails what is in flight
+        last = turn.catch(() => {});
+        return turn;
+      },
+      isBusy,
+      options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS,
+    );
+}
+
+/** True if the write lock is free. Unlike the client's other calls, this one leaves nothing behind where it is not. */
+async function isLockFree(client: LibsqlClientLike): Promise<boolean> {
+  try {
+    await client.executeMultiple("begin immediate; commit");
+    return true;
+  } catch (error) {
+    if (isSpoilt(error)) return true; // it came as far as the COMMIT
+    if (isBusy(error)) return false;
+    throw error;
+  }
+}
+
+function isSpoilt(error: unknown): boolean {
+  return error instanceof Error && error.message.includes("SQL statements in progress");
+}
+
+class StillLocked extends Error {
+  readonly code = "SQLITE_BUSY";
+  constructor() {
+    super("database is locked");
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return classify(error) === "busy";
+}
+
+function toLibsql({ sql, params }: Statement): LibsqlStatement {
+  return { sql, args: [...params] };
+}
+
+function toRows({ columns, rows }: LibsqlResultLike): Row[] {
+  return rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, toValue(row[index])])));
+}
+
+function toValue(value: unknown): Value {
+  if (typeof value !== "bigint") return value as Value;
+  return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+}
+
+interface LibsqlErrorLike extends Error {
+  readonly code?: string;
+  readonly cause?: { readonly code?: string; readonly status?: number };
+}
+
+function classify(error: unknown): ErrorClass {
+  if (!(error instanceof Error)) return "unknown";
+  const { code, cause, message, name } = error as LibsqlErrorLike;
+  const known = classifySqlite(code, message);
+  if (known !== undefined) return known;
+  switch (code) {
+    case undefined: // fetch failed, or the client refused a value before it sent anything
+      if (UNSENT.test(cause?.code ?? "")) return "unavailable";
+      return name === "RangeError" ? "rejected" : "unknown";
+    case "TRANSACTION_TIMEOUT": // the server rolled back to let another writer in
+    case "TRANSACTION_BUSY":
+    case "TRANSACTION_ACTIVE":
+    case "STREAM_EXPIRED": // with it went its open transaction
+      return "busy";
+    case "CLIENT_CLOSED":
+      return "unavailable";
+    case "SERVER_ERROR": // an HTTP status and no more
+      return classifyStatus(cause?.status ?? 500);
+    default:
+      return REFUSED.test(code) ? "rejected" : "unknown"; // PROXY_ERROR, RESPONSE_TOO_LARGE, HRANA_*: may be committed
+  }
+}
+
+const UNSENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/;
+const REFUSED = /^(SQL_|ARGS_|BLOCKED$|URL_|PROTOCOL_VERSION_ERROR$)/;
+
+function classifyStatus(status: number): ErrorClass {
+  if (status === 429) return "busy";
+  return status < 500 ? "rejected" : "unknown"; // a gateway may have given up on a request that went through
+}
