@@ -16,6 +16,7 @@ where t.id = any(array(
     union
     select r.id from cairnq_tasks r where :root_id::text is null and r.correlation_id = :correlation_id::text
   ))
+  and (:root_id::text is null or t.root_id = :root_id::text)
   and (:correlation_id::text is null or t.correlation_id = :correlation_id::text)
   and (:status::text is null or t.status = :status::text)
   and (:queue::text is null or t.queue = :queue::text)

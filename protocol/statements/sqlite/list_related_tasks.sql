@@ -16,6 +16,7 @@ where id in (
     union
     select id from cairnq_tasks where +:root_id is null and correlation_id = +:correlation_id
   )
+  and (:root_id is null or +root_id = :root_id)
   and (:correlation_id is null or +correlation_id = :correlation_id)
   and (:status is null or +status = :status)
   and (:queue is null or +queue = :queue)
