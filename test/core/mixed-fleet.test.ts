@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type Executor, migrationScript, Wadi } from "../../src/core/index.ts";
 import { bind } from "../../src/core/statement.ts";
+import { postgres } from "../../src/protocol/postgres.ts";
+import { sqlite } from "../../src/protocol/sqlite.ts";
 import type { OpenTarget } from "../support/target.ts";
 import { pickTargets } from "../support/targets.ts";
 
@@ -54,6 +56,7 @@ describe.each(pickTargets(["better-sqlite3-file", "d1", "pg"]))("$name", (target
   test("it is added once, to an empty database or later, and stays", () =>
     opened(async (open, wadi) => {
       await Promise.all([wadi.migrate(), wadi.migrate({ mixedFleet: true }), wadi.submit("a", 1)]);
+      expect(await indexes(open.executor)).toContain(INDEX);
       const other = new Wadi(await open.connect());
       await Promise.all([wadi.migrate({ mixedFleet: true }), other.migrate({ mixedFleet: true })]);
       await other.migrate();
@@ -75,7 +78,7 @@ describe.each(pickTargets(["better-sqlite3-file", "d1", "pg"]))("$name", (target
       expect(served).not.toContain(sort);
       const lanes_json = JSON.stringify([{ queue: "default", name: "a", quota: 10 }]);
       const values = { lanes_json, worker_id: "w:1", lease_ms: 1000, max_tasks: 10, now_ms: null };
-      const claim = bind(target.dialect, "claim_tasks", values);
+      const claim = bind(executor, "claim_tasks", values);
       const own = await plan(executor, claim.sql, claim.params);
       expect(own).toContain(QUEUED);
       expect(own).not.toContain(INDEX);
@@ -83,9 +86,9 @@ describe.each(pickTargets(["better-sqlite3-file", "d1", "pg"]))("$name", (target
 });
 
 test("the migration script holds it on request", () => {
-  for (const dialect of ["sqlite", "postgres"] as const) {
-    expect(migrationScript(dialect)).not.toContain(INDEX);
-    expect(migrationScript(dialect, { mixedFleet: true })).toContain(`create index if not exists ${INDEX}`);
-    expect(migrationScript(dialect, { mixedFleet: true })).toContain("'mixed_fleet.sql'");
+  for (const protocol of [sqlite, postgres]) {
+    expect(migrationScript(protocol)).not.toContain(INDEX);
+    expect(migrationScript(protocol, { mixedFleet: true })).toContain(`create index if not exists ${INDEX}`);
+    expect(migrationScript(protocol, { mixedFleet: true })).toContain("'mixed_fleet.sql'");
   }
 });
