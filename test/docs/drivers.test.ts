@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import Database from "better-sqlite3";
+import { Pool } from "pg";
+import { expect, test } from "vitest";
+import type { Executor } from "../../src/core/index.ts";
+import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { type D1Like, d1 } from "../../src/drivers/d1.ts";
+import { type LibsqlClientLike, libsql } from "../../src/drivers/libsql.ts";
+import { type NeonQueryFunctionLike, neonHttp } from "../../src/drivers/neon.ts";
+import { pg } from "../../src/drivers/pg.ts";
+
+const page = readFileSync("docs/drivers.md", "utf8");
+
+/** Executors of clients that nothing is sent to. */
+const EXECUTORS: Record<string, Executor> = {
+  betterSqlite3: betterSqlite3(new Database(":memory:")),
+  "libsql (file)": libsql({ protocol: "file" } as LibsqlClientLike),
+  "libsql (server)": libsql({ protocol: "https" } as LibsqlClientLike),
+  d1: d1({} as D1Like),
+  pg: pg(new Pool()),
+  neonHttp: neonHttp({} as NeonQueryFunctionLike),
+};
+
+test("the limits on the page are those of the drivers", () => {
+  const rows = [...page.matchAll(/^\| `(\w+)`(?: (\(\w+\)))? \| (\d+) \| (\d+) \|$/gm)];
+  const listed = rows.map(([, name, kind, bytes, statements]) => [
+    kind === undefined ? name : `${name} ${kind}`,
+    { maxParamBytes: Number(bytes), maxBatchStatements: Number(statements) },
+  ]);
+  const limits = Object.entries(EXECUTORS).map(([name, executor]) => [name, executor.limits]);
+  expect(listed).toEqual(limits);
+});
+
+test("the capabilities on the page are those of the drivers", () => {
+  const [pool, one] = [pg(new Pool()), pg(new Pool({ max: 1 }))];
+  expect([pool.listen, pool.transaction, one.listen].map((member) => member !== undefined)).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  const able = Object.entries(EXECUTORS).filter(([, executor]) => executor.transaction !== undefined);
+  expect(able.map(([name]) => name)).toEqual(["betterSqlite3", "pg"]);
+  const listening = Object.entries(EXECUTORS).filter(([, executor]) => executor.listen !== undefined);
+  expect(listening.map(([name]) => name)).toEqual(["pg"]);
+});
