@@ -53,9 +53,14 @@ describe("imports go one way", () => {
     expect(violations("src/core", ({ target }) => isIn(target, "core"))).toEqual([]);
   });
 
-  it("drivers import each other, and of core the types of its executor", () => {
+  it("the compiled protocol imports its type", () => {
+    const allows = ({ target, isType }: Import) => isType && target === "src/core/protocol.ts";
+    expect(violations("src/protocol", allows)).toEqual([]);
+  });
+
+  it("drivers import each other, the SQL of their dialect, and of core the types of its executor", () => {
     const allows = ({ target, isType }: Import) =>
-      isIn(target, "drivers") || (isType && target === "src/core/executor.ts");
+      isIn(target, "drivers", "protocol") || (isType && target === "src/core/executor.ts");
     expect(violations("src/drivers", allows)).toEqual([]);
   });
 

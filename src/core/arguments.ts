@@ -28,10 +28,9 @@ export function text(option: string, value: unknown): string {
   if (value.length > MAX_TEXT) {
     throw new InvalidArgument(`${option} must be at most ${MAX_TEXT} characters, got ${value.length}`);
   }
-  if (value.includes("\0"))
-    throw new InvalidArgument(`${option} must not contain a NUL character; remove it`);
-  if (!value.isWellFormed())
-    throw new InvalidArgument(`${option} must not contain half of a surrogate pair; remove it`);
+  if (value.includes("\0") || !value.isWellFormed()) {
+    throw new InvalidArgument(`${option} holds a NUL character or half of a surrogate pair; remove it`);
+  }
   return value;
 }
 

@@ -64,7 +64,7 @@ export class Attempt {
     try {
       const payload = await this.#validate("payload", this.task.payload);
       const result = await this.#registration.handler(this.#context(payload));
-      if (!this.#ended) this.#end(await this.#success(result));
+      this.#end(this.#complete(await this.#validate("result", result)));
     } catch (error) {
       this.#end(this.#failure(error));
     }
@@ -103,11 +103,6 @@ export class Attempt {
     });
   }
 
-  async #success(value: unknown): Promise<Outcome> {
-    const result = this.#registration.result === null ? value : await this.#validate("result", value);
-    return this.#complete(result);
-  }
-
   #complete(result: unknown): Outcome {
     const what = `the result of ${this.task.name}`;
     try {
@@ -144,7 +139,7 @@ export class Attempt {
     if (this.#ended) return;
     this.#ended = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#registration.observe(Date.now() - this.#startedAtMs);
+    this.#registration.runs.add(Date.now() - this.#startedAtMs);
     const settlement = outcome === null ? null : { ...this.held, attempt: this.task.attempt, ...outcome };
     this.#options.onEnd({ attempt: this, settlement });
   }

@@ -3,7 +3,7 @@ import type { Backoff } from "./backoff.ts";
 import { ulid } from "./ids.ts";
 import type { Claimed, ClaimRequest } from "./operations/lease.ts";
 import type { Settled, Settlement } from "./operations/settle.ts";
-import type { Registration } from "./registration.ts";
+import { laneKey, type Registration } from "./registration.ts";
 import type { Wadi } from "./wadi.ts";
 
 /** What one drain did, and what it left. */
@@ -42,6 +42,7 @@ export interface DrainPlan {
   readonly signal: AbortSignal | undefined;
 }
 
+const NEVER = Number.POSITIVE_INFINITY;
 /** Turns of the microtask queue in which handlers that end at once are gathered into one settlement. */
 const GATHER_TURNS = 8;
 
@@ -130,7 +131,7 @@ export class Drain {
     const request = this.#claimRequest(limit);
     const sentAtMs = Date.now();
     this.#counts.roundTrips++;
-    const { settled, claimed } = await wadi.store.cycle(settlements, request, { deadlineMs });
+    const [settled, claimed] = await wadi.store.cycle(settlements, request, { deadlineMs });
     this.#count(settlements, settled);
     this.#counts.recovered += claimed.recovered.length;
     this.#counts.claimed += claimed.tasks.length;
@@ -156,7 +157,7 @@ export class Drain {
     const lanes = this.#plan.registrations.map((registration) => ({
       queue: registration.queue,
       name: registration.name,
-      quota: registration.expectedMs() <= leftMs ? limit : 0,
+      quota: (registration.maxRunMs ?? registration.runs.p95()) <= leftMs ? limit : 0,
     }));
     const fits = lanes.some((lane) => lane.quota > 0);
     return {
@@ -197,16 +198,11 @@ export class Drain {
   async #nextEvent(): Promise<boolean> {
     const dueAtMs = this.#dueAtMs();
     const heartbeatAtMs = this.#heartbeatAtMs();
-    const untilMs = Math.min(
-      dueAtMs,
-      heartbeatAtMs,
-      this.#stopping ? Number.POSITIVE_INFINITY : this.#stopAtMs,
-    );
+    const untilMs = Math.min(dueAtMs, heartbeatAtMs, this.#stopping ? NEVER : this.#stopAtMs);
     let timer: ReturnType<typeof setTimeout> | undefined;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      if (untilMs !== Number.POSITIVE_INFINITY)
-        timer = setTimeout(resolve, Math.max(0, untilMs - Date.now()));
+      if (untilMs !== NEVER) timer = setTimeout(resolve, Math.max(0, untilMs - Date.now()));
     });
     clearTimeout(timer);
     this.#wake = () => {};
@@ -218,14 +214,13 @@ export class Drain {
   /** When a free slot could be filled by a task that is not due yet, by the local clock. */
   #dueAtMs(): number {
     const { nextDueAtMs, nowMs, atMs } = this.#last;
-    if (this.#freeSlots() === 0 || nextDueAtMs === null || nextDueAtMs <= nowMs)
-      return Number.POSITIVE_INFINITY;
+    if (this.#freeSlots() === 0 || nextDueAtMs === null || nextDueAtMs <= nowMs) return NEVER;
     return atMs + (nextDueAtMs - nowMs);
   }
 
   /** Half a lease before the first lease runs out; never while all leases outlast the invocation. */
   #heartbeatAtMs(): number {
-    let at = Number.POSITIVE_INFINITY;
+    let at = NEVER;
     for (const { leaseEndsAtMs } of this.#running) {
       if (leaseEndsAtMs <= this.#plan.deadlineMs) at = Math.min(at, leaseEndsAtMs - this.#plan.leaseMs / 2);
     }
@@ -261,8 +256,4 @@ export class Drain {
     if (this.#running.size > 0 && this.#settlements.length > 0)
       await new Promise((resolve) => setTimeout(resolve, 0));
   }
-}
-
-function laneKey({ queue, name }: { readonly queue: string; readonly name: string }): string {
-  return `${queue}\0${name}`;
 }

@@ -8,14 +8,11 @@ export type ErrorCode =
   | "INVALID_ARGUMENT"
   | "LOST_LEASE"
   | "PROTOCOL_VERSION_MISMATCH"
-  | "QUEUE_FULL"
-  | "SCHEMA_MISMATCH"
   | "SERIALIZATION_ERROR"
   | "TASK_CANCELED"
   | "TASK_ERROR"
   | "TASK_FAILED"
-  | "TASK_TIMEOUT"
-  | "UNSUPPORTED";
+  | "TASK_TIMEOUT";
 
 export interface WadiErrorOptions {
   /** @default false */
@@ -158,14 +155,6 @@ export class ProtocolVersionMismatch extends WadiError {
       "PROTOCOL_VERSION_MISMATCH",
       `the database speaks CairnQ protocol version ${found}, this SDK speaks version 1; upgrade wadi`,
     );
-  }
-}
-
-/** This executor or platform cannot do what was asked. */
-export class Unsupported extends WadiError {
-  override readonly name = "Unsupported";
-  constructor(message: string) {
-    super("UNSUPPORTED", message);
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Protocol } from "./protocol.ts";
+
 /** A value that crosses the boundary between Wadi and a database, in both directions. */
 export type Value = string | number | null;
 
@@ -41,6 +43,8 @@ export interface Executor {
   /** For messages only. */
   readonly name: string;
   readonly dialect: Dialect;
+  /** The SQL of that dialect, from `wadi/sqlite` or `wadi/postgres`. */
+  readonly protocol: Protocol;
   readonly limits: Limits;
   /** Runs one statement by itself, in one round trip, and returns its rows. */
   run(statement: Statement): Promise<Row[]>;

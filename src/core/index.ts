@@ -4,9 +4,10 @@ export { type AnyTaskDefinition, defineTask, type TaskDefinition, type TaskOptio
 export type { DrainSummary } from "./drain.ts";
 export * from "./errors.ts";
 export type { Dialect, ErrorClass, Executor, Limits, Row, Statement, Value } from "./executor.ts";
-export { type MigrateOptions, migrate, migrationScript } from "./migrate.ts";
+export { type MigrateOptions, migrate } from "./migrate.ts";
 export type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
 export type { SubmitOutcome } from "./operations/submit.ts";
+export type { CompiledStatement, Migration, Protocol } from "./protocol.ts";
 export type { CallOptions, RetryPolicy } from "./session.ts";
 export type { StandardSchemaV1 } from "./standard-schema.ts";
 export type { StoreOptions } from "./store.ts";

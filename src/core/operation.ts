@@ -1,4 +1,5 @@
 import type { Dialect, Row, Statement } from "./executor.ts";
+import type { Protocol } from "./protocol.ts";
 
 /**
  * One operation as data: a fixed list of statements that is one round trip, and how to read the rows.
@@ -16,6 +17,18 @@ export interface Operation<T> {
 /** Where an operation runs: which SQL it needs and what it takes for the present time. */
 export interface Target {
   readonly dialect: Dialect;
+  readonly protocol: Protocol;
   /** Null leaves the time to the database. */
   readonly nowMs: number | null;
+}
+
+/** Two operations in one round trip, in this order. */
+export function join<A, B>(name: string, first: Operation<A>, second: Operation<B>): Operation<[A, B]> {
+  const size = first.statements.length;
+  return {
+    name,
+    statements: [...first.statements, ...second.statements],
+    decode: (results) => [first.decode(results.slice(0, size)), second.decode(results.slice(size))],
+    resend: () => join(name, first.resend?.() ?? first, second.resend?.() ?? second),
+  };
 }

@@ -1,11 +1,8 @@
 import type { Handler } from "./context.ts";
 import type { StandardSchemaV1 } from "./standard-schema.ts";
 
-/** Samples the run time of a name is estimated from. */
-const SAMPLES = 64;
-
 /** One name a worker can run. */
-export class Registration {
+export interface Registration {
   readonly queue: string;
   readonly name: string;
   readonly handler: Handler;
@@ -13,27 +10,28 @@ export class Registration {
   readonly maxRunMs: number | null;
   readonly payload: StandardSchemaV1 | null;
   readonly result: StandardSchemaV1 | null;
+  readonly runs: RunTimes;
+}
+
+/** What a claim knows a name by. */
+export function laneKey({ queue, name }: { readonly queue: string; readonly name: string }): string {
+  return `${queue}\0${name}`;
+}
+
+/** Runs an estimate is made from. */
+const SAMPLES = 64;
+
+/** How long the last runs of a name took. */
+export class RunTimes {
   readonly #durations: number[] = [];
   #next = 0;
 
-  constructor(parts: Pick<Registration, "queue" | "name" | "handler" | "maxRunMs" | "payload" | "result">) {
-    this.queue = parts.queue;
-    this.name = parts.name;
-    this.handler = parts.handler;
-    this.maxRunMs = parts.maxRunMs;
-    this.payload = parts.payload;
-    this.result = parts.result;
+  add(durationMs: number): void {
+    this.#durations[this.#next++ % SAMPLES] = durationMs;
   }
 
-  observe(durationMs: number): void {
-    this.#durations[this.#next] = durationMs;
-    this.#next = (this.#next + 1) % SAMPLES;
-  }
-
-  /** How long an attempt is expected to take: the declared ceiling, else the 95th percentile of the last runs. */
-  expectedMs(): number {
-    if (this.maxRunMs !== null) return this.maxRunMs;
-    if (this.#durations.length === 0) return 0;
+  /** The 95th percentile in milliseconds, 0 before the first run. */
+  p95(): number {
     const sorted = [...this.#durations].sort((a, b) => a - b);
     return sorted[Math.floor(sorted.length * 0.95)] ?? 0;
   }

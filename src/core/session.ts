@@ -1,9 +1,11 @@
 import { type Backoff, backoffDelay, sleep } from "./backoff.ts";
+import { isTransient } from "./error-class.ts";
 import { DriverError, WadiError } from "./errors.ts";
 import type { ErrorClass, Executor, Row, Statement } from "./executor.ts";
 import { type MigrateOptions, migrate } from "./migrate.ts";
 import type { Operation, Target } from "./operation.ts";
-import { explainVersion, versionGuard } from "./version.ts";
+import { bind } from "./statement.ts";
+import { explainVersion } from "./version.ts";
 
 /** How often and for how long an operation is sent again after a transient or unknown failure. */
 export interface RetryPolicy extends Backoff {
@@ -20,12 +22,11 @@ export interface CallOptions {
 
 const ADVICE: Record<ErrorClass, string> = {
   conflict: "a constraint of the database refused it",
-  busy: "the database stayed locked or overloaded; try again later, or lower the concurrency",
-  unavailable: "the database could not be reached; check that it is running and that the client points at it",
-  "missing-schema":
-    "its tables are missing and could not be created; run the migrations with a role that may",
-  rejected: "the database refused the statement",
-  unknown: "the connection failed and the outcome is not known; the same call may be sent again",
+  busy: "the database stayed locked or overloaded; try again later",
+  unavailable: "the database could not be reached; check that it runs and that the client points at it",
+  "missing-schema": "its tables are missing and could not be created; migrate with a role that may",
+  rejected: "the database refused it",
+  unknown: "the connection failed and the outcome is not known; send it again",
 };
 
 /** Sends operations through one executor: applies missing migrations and sends again what may be sent again. */
@@ -45,7 +46,8 @@ export class Session {
   }
 
   get target(): Target {
-    return { dialect: this.executor.dialect, nowMs: this.#clock === undefined ? null : this.#clock() };
+    const { dialect, protocol } = this.executor;
+    return { dialect, protocol, nowMs: this.#clock === undefined ? null : this.#clock() };
   }
 
   async execute<T>(operation: Operation<T>, call: CallOptions = {}): Promise<T> {
@@ -98,7 +100,10 @@ export class Session {
   async #send(statements: readonly Statement[]): Promise<readonly Row[][]> {
     this.roundTrips++;
     if (!this.#verified) {
-      const [, ...results] = await this.executor.batch([versionGuard(this.executor.dialect), ...statements]);
+      const [, ...results] = await this.executor.batch([
+        bind(this.executor, "guard_version", {}),
+        ...statements,
+      ]);
       this.#verified = true;
       return results;
     }
@@ -107,16 +112,14 @@ export class Session {
   }
 
   #mayTryAgain(kind: ErrorClass, tries: number, delay: number, call: CallOptions): boolean {
-    if (kind !== "busy" && kind !== "unavailable" && kind !== "unknown") return false;
-    if (tries >= this.#retry.tries) return false;
+    if (!isTransient(kind) || tries >= this.#retry.tries) return false;
     return call.deadlineMs === undefined || Date.now() + delay < call.deadlineMs;
   }
 
   #wrap(operation: string, kind: ErrorClass, cause: unknown): DriverError {
-    const retryable = kind === "busy" || kind === "unavailable" || kind === "unknown";
     return new DriverError(`${operation} failed on ${this.executor.name}: ${ADVICE[kind]}`, {
       cause,
-      retryable,
+      retryable: isTransient(kind),
     });
   }
 }

@@ -1,14 +1,15 @@
-import type { Dialect, Statement, Value } from "./executor.ts";
-import { type StatementName, type StatementParams, statements } from "./generated/protocol.ts";
+import type { Statement, Value } from "./executor.ts";
+import type { StatementName, StatementParams } from "./generated/statements.ts";
+import type { Protocol } from "./protocol.ts";
 
 /** Binds values to a compiled statement of `protocol/statements`. */
 export function bind<N extends StatementName>(
-  dialect: Dialect,
+  { protocol }: { readonly protocol: Protocol },
   name: N,
   values: StatementParams[N],
 ): Statement {
-  const compiled = statements[dialect][name];
-  if (compiled === undefined) throw new Error(`no ${dialect} statement ${name}`);
+  const compiled = protocol.statements[name];
+  if (compiled === undefined) throw new Error(`this dialect has no statement ${name}`);
   const bag = values as Record<string, Value>;
   return { sql: compiled.sql, params: compiled.params.map((param) => bag[param] ?? null) };
 }

@@ -1,4 +1,5 @@
 import type { Executor } from "./executor.ts";
+import { join, type Operation, type Target } from "./operation.ts";
 import { cancelTask, type PurgeFilter, purgeTasks, retryTask } from "./operations/control.ts";
 import {
   type Claimed,
@@ -21,7 +22,7 @@ import {
   type TaskRef,
   type TaskStatusOnly,
 } from "./operations/read.ts";
-import { type Cycled, cycle, type Settled, type Settlement, settle } from "./operations/settle.ts";
+import { type Settled, type Settlement, settle } from "./operations/settle.ts";
 import { type NewTask, type Submitted, submit } from "./operations/submit.ts";
 import { type CallOptions, type RetryPolicy, Session } from "./session.ts";
 import type { Task } from "./task.ts";
@@ -47,59 +48,74 @@ export class Store {
     return this.session.executor;
   }
 
+  #run<Args extends unknown[], T>(
+    build: (target: Target, ...args: Args) => Operation<T>,
+    args: Args,
+    call?: CallOptions,
+  ): Promise<T> {
+    return this.session.execute(build(this.session.target, ...args), call);
+  }
+
   submit(tasks: readonly NewTask[], call?: CallOptions): Promise<Submitted[]> {
-    return this.session.execute(submit(this.session.target, tasks), call);
+    return this.#run(submit, [tasks], call);
   }
 
   get(ref: TaskRef, call?: CallOptions): Promise<Task | null> {
-    return this.session.execute(getTask(this.session.target, ref), call);
+    return this.#run(getTask, [ref], call);
   }
 
   getStatus(ref: TaskRef, call?: CallOptions): Promise<TaskStatusOnly | null> {
-    return this.session.execute(getStatus(this.session.target, ref), call);
+    return this.#run(getStatus, [ref], call);
   }
 
   list(filter: ListFilter, call?: CallOptions): Promise<Task[]> {
-    return this.session.execute(listTasks(this.session.target, filter), call);
+    return this.#run(listTasks, [filter], call);
   }
 
   stats(queues: readonly string[] | null, call?: CallOptions): Promise<Record<string, StatusCounts>> {
-    return this.session.execute(stats(this.session.target, queues), call);
+    return this.#run(stats, [queues], call);
   }
 
   queueDepth(queue: string, maxDepth: number, call?: CallOptions): Promise<number> {
-    return this.session.execute(queueDepth(this.session.target, queue, maxDepth), call);
+    return this.#run(queueDepth, [queue, maxDepth], call);
   }
 
   cancel(ref: TaskRef, call?: CallOptions): Promise<Task | null> {
-    return this.session.execute(cancelTask(this.session.target, ref), call);
+    return this.#run(cancelTask, [ref], call);
   }
 
   retry(ref: TaskRef, resetAttempt: boolean, call?: CallOptions): Promise<Task | null> {
-    return this.session.execute(retryTask(this.session.target, ref, resetAttempt), call);
+    return this.#run(retryTask, [ref, resetAttempt], call);
   }
 
   purge(filter: PurgeFilter, call?: CallOptions): Promise<number> {
-    return this.session.execute(purgeTasks(this.session.target, filter), call);
+    return this.#run(purgeTasks, [filter], call);
   }
 
   claim(request: ClaimRequest, call?: CallOptions): Promise<Claimed> {
-    return this.session.execute(claim(this.session.target, request), call);
+    return this.#run(claim, [request], call);
   }
 
   heartbeat(held: readonly Held[], leaseMs: number, call?: CallOptions): Promise<Renewed[]> {
-    return this.session.execute(renewLeases(this.session.target, held, leaseMs), call);
+    return this.#run(renewLeases, [held, leaseMs], call);
   }
 
   progress(held: Held, report: ProgressReport, call?: CallOptions): Promise<Renewed | null> {
-    return this.session.execute(updateProgress(this.session.target, held, report), call);
+    return this.#run(updateProgress, [held, report], call);
   }
 
   settle(settlements: readonly Settlement[], call?: CallOptions): Promise<Settled[]> {
-    return this.session.execute(settle(this.session.target, settlements, this.maxBytes), call);
+    return this.#run(settle, [settlements, this.maxBytes], call);
   }
 
-  cycle(settlements: readonly Settlement[], request: ClaimRequest, call?: CallOptions): Promise<Cycled> {
-    return this.session.execute(cycle(this.session.target, settlements, request, this.maxBytes), call);
+  /** The round trip of a drain: settles what finished and claims into the free slots. */
+  cycle(
+    settlements: readonly Settlement[],
+    request: ClaimRequest,
+    call?: CallOptions,
+  ): Promise<[settled: Settled[], claimed: Claimed]> {
+    const { target } = this.session;
+    const settling = settle(target, settlements, this.maxBytes);
+    return this.session.execute(join("cycle", settling, claim(target, request)), call);
   }
 }

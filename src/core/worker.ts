@@ -5,7 +5,7 @@ import { type AnyTaskDefinition, defineTask, type TaskDefinition } from "./defin
 import { Drain, type DrainSummary } from "./drain.ts";
 import { InvalidArgument } from "./errors.ts";
 import { ulid } from "./ids.ts";
-import { Registration } from "./registration.ts";
+import { laneKey, type Registration, RunTimes } from "./registration.ts";
 import type { Wadi } from "./wadi.ts";
 
 export interface WorkerOptions {
@@ -91,7 +91,7 @@ export class Worker {
       typeof task === "string" ? defineTask({ name: task, queue: this.#options.queue }) : task;
     if (typeof handler !== "function")
       throw new InvalidArgument(`the handler of "${definition.name}" must be a function`);
-    const registration = new Registration({
+    const registration: Registration = {
       queue: text("queue", options.queue ?? definition.queue),
       name: definition.name,
       handler: handler as Handler,
@@ -99,8 +99,9 @@ export class Worker {
         options.maxRunMs === undefined ? definition.maxRunMs : integer("maxRunMs", options.maxRunMs, 1),
       payload: definition.payload,
       result: definition.result,
-    });
-    const lane = `${registration.queue}\0${registration.name}`;
+      runs: new RunTimes(),
+    };
+    const lane = laneKey(registration);
     if (this.#registrations.has(lane)) {
       throw new InvalidArgument(
         `"${registration.name}" has a handler in the queue "${registration.queue}" already`,

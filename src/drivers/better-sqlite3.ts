@@ -1,4 +1,5 @@
 import type { Executor, Limits, Row } from "../core/executor.ts";
+import { sqlite } from "../protocol/sqlite.ts";
 import { type BetterSqlite3Like, borrow, classify } from "./better-sqlite3-handle.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
 import { groupQueue, type Member, type Outcome } from "./group-commit.ts";
@@ -115,7 +116,13 @@ export function betterSqlite3(db: BetterSqlite3Like, options: BetterSqlite3Optio
     }
   }
 
-  const traits = { name: "better-sqlite3", dialect: "sqlite", limits: LIMITS, classify } as const;
+  const traits = {
+    name: "better-sqlite3",
+    dialect: "sqlite",
+    protocol: sqlite,
+    limits: LIMITS,
+    classify,
+  } as const;
   return {
     ...traits,
     run: (statement) =>

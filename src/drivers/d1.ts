@@ -1,4 +1,5 @@
 import type { ErrorClass, Executor, Limits, Row } from "../core/executor.ts";
+import { sqlite } from "../protocol/sqlite.ts";
 import { classifySqlite } from "./sqlite-errors.ts";
 
 export interface D1ResultLike {
@@ -27,6 +28,7 @@ export function d1(binding: D1Like): Executor {
   return {
     name: "d1",
     dialect: "sqlite",
+    protocol: sqlite,
     limits: LIMITS,
     classify,
     async run({ sql, params }) {

@@ -1,4 +1,5 @@
 import type { ErrorClass, Executor, Limits, Row, Statement, Value } from "../core/executor.ts";
+import { sqlite } from "../protocol/sqlite.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
 import { classifySqlite } from "./sqlite-errors.ts";
 
@@ -49,6 +50,7 @@ export function libsql(client: LibsqlClientLike, options: LibsqlOptions = {}): E
   return {
     name: "libsql",
     dialect: "sqlite",
+    protocol: sqlite,
     limits: isFile ? FILE_LIMITS : SERVER_LIMITS,
     classify,
     async run(statement) {

@@ -1,4 +1,5 @@
 import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
+import { postgres } from "../protocol/postgres.ts";
 import { causes, classifySqlState, failedToConnect, sqlStateOf } from "./sqlstate.ts";
 
 interface NeonQueryOptions {
@@ -43,6 +44,7 @@ export function neonHttp(sql: NeonQueryFunctionLike): Executor {
   return {
     name: "neon-http",
     dialect: "postgres",
+    protocol: postgres,
     limits,
     run: async (statement) => (await query(statement)) as Row[],
     async batch(statements) {

@@ -17,6 +17,7 @@ export async function pgTransaction<T>(
   const tx: Executor = {
     name: outer.name,
     dialect: outer.dialect,
+    protocol: outer.protocol,
     limits: outer.limits,
     run: async (statement) => (await send([statement]))[0]!,
     batch: async (statements) => (statements.length === 0 ? [] : send(statements)),

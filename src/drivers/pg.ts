@@ -1,4 +1,5 @@
 import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
+import { postgres } from "../protocol/postgres.ts";
 import { inTurn } from "./in-turn.ts";
 import { type ListenClient, pgListener } from "./pg-listen.ts";
 import { forgetPrepared, type PgConnectionLike, PgPipeline, queryFor } from "./pg-pipeline.ts";
@@ -137,6 +138,7 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
   const executor: Executor = {
     name: "pg",
     dialect: "postgres",
+    protocol: postgres,
     limits,
     run: async (statement) => (await exchange([statement]))[0]!,
     async batch(statements) {

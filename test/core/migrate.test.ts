@@ -1,7 +1,9 @@
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { migrationScript, Wadi, Worker } from "../../src/core/index.ts";
+import { Wadi, Worker } from "../../src/core/index.ts";
+import { migrationScript } from "../../src/core/migration-script.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { sqlite } from "../../src/protocol/sqlite.ts";
 import type { OpenTarget } from "../support/target.ts";
 import { targets } from "../support/targets.ts";
 
@@ -127,7 +129,7 @@ describe.each(targets)("$name", (target) => {
 
 test("the migration script makes the same database as the migrations", async () => {
   const byHand = new Database(":memory:");
-  byHand.exec(migrationScript("sqlite"));
+  byHand.exec(migrationScript(sqlite));
   const bySdk = new Database(":memory:");
   await new Wadi(betterSqlite3(bySdk)).migrate();
   const schema = (db: Database.Database) =>

@@ -1,7 +1,8 @@
 import pg from "pg";
 import type { Row, Value } from "../../src/core/executor.ts";
-import { migrations, type StatementName, type StatementParams } from "../../src/core/generated/protocol.ts";
+import type { StatementName, StatementParams } from "../../src/core/generated/statements.ts";
 import { bind } from "../../src/core/statement.ts";
+import { postgres } from "../../src/protocol/postgres.ts";
 import { createDatabase } from "../support/postgres.ts";
 
 /** A connection to run single protocol statements on, prepared, with every cell as text. */
@@ -21,7 +22,7 @@ export async function connectStatements(url: string): Promise<StatementClient> {
   return {
     url,
     async run(name, values) {
-      const { sql, params } = bind("postgres", name, values);
+      const { sql, params } = bind({ protocol: postgres }, name, values);
       return (
         await client.query({ name, text: sql, values: params.map((value) => value?.toString() ?? null) })
       ).rows;
@@ -34,6 +35,6 @@ export async function connectStatements(url: string): Promise<StatementClient> {
 /** A connection to a fresh database with all migrations applied. */
 export async function createStatementDatabase(): Promise<StatementClient> {
   const client = await connectStatements(await createDatabase());
-  for (const { statements } of migrations.postgres) for (const sql of statements) await client.query(sql);
+  for (const { statements } of postgres.migrations) for (const sql of statements) await client.query(sql);
   return client;
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { StatementName, StatementParams } from "../../src/core/generated/protocol.ts";
+import type { StatementName, StatementParams } from "../../src/core/generated/statements.ts";
 import { bind } from "../../src/core/statement.ts";
+import { postgres as protocol } from "../../src/protocol/postgres.ts";
 import { createStatementDatabase, type StatementClient } from "./postgres-client.ts";
 import { taskInput } from "./task-input.ts";
 
@@ -84,7 +85,7 @@ beforeAll(async () => {
 afterAll(() => postgres.end());
 
 async function explain({ name, values }: Hot<StatementName>, options = ""): Promise<PlanNode> {
-  const { sql, params } = bind("postgres", name, values);
+  const { sql, params } = bind({ protocol }, name, values);
   const literals = params.map((value) =>
     value === null ? "null" : `'${String(value).replaceAll("'", "''")}'`,
   );

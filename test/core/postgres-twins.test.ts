@@ -1,8 +1,9 @@
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Row, Value } from "../../src/core/executor.ts";
-import { migrations, type StatementName, type StatementParams } from "../../src/core/generated/protocol.ts";
+import type { StatementName, StatementParams } from "../../src/core/generated/statements.ts";
 import { bind } from "../../src/core/statement.ts";
+import { sqlite as protocol } from "../../src/protocol/sqlite.ts";
 import { groupsJson } from "../support/groups-json.ts";
 import { createStatementDatabase, type StatementClient } from "./postgres-client.ts";
 import { seededRandom, type TaskInput, taskInput } from "./task-input.ts";
@@ -20,7 +21,7 @@ let sqlite: Database.Database;
 beforeAll(async () => {
   postgres = await createStatementDatabase();
   sqlite = new Database(":memory:");
-  for (const { statements } of migrations.sqlite) for (const sql of statements) sqlite.exec(sql);
+  for (const { statements } of protocol.migrations) for (const sql of statements) sqlite.exec(sql);
 });
 
 afterAll(async () => {
@@ -36,7 +37,7 @@ async function both<N extends StatementName>(name: N, values: StatementParams[N]
 }
 
 function onSqlite<N extends StatementName>(name: N, values: StatementParams[N]): Row[] {
-  const { sql, params } = bind("sqlite", name, values);
+  const { sql, params } = bind({ protocol }, name, values);
   const statement = sqlite.prepare<unknown[], Row>(sql);
   if (statement.reader) return statement.all(...params);
   statement.run(...params);

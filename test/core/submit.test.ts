@@ -46,7 +46,7 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "a key with NUL",
       (w) => w.submit("a", 1, { key: "k\0" }),
-      "key must not contain a NUL character; remove it",
+      "key holds a NUL character or half of a surrogate pair; remove it",
     ],
     [
       "a long key",

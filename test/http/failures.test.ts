@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { DriverError, type ErrorClass, type Executor, Wadi } from "../../src/core/index.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { HttpError } from "../../src/http/index.ts";
+import { sqlite } from "../../src/protocol/sqlite.ts";
 import { openFixture } from "./fixture.ts";
 
 const LEAKS = /postgres:|password|select|insert|super-secret-payload|stack|\.ts/i;
@@ -15,6 +16,7 @@ function failing(kind: ErrorClass): Executor {
   const traits = {
     name: "failing",
     dialect: "sqlite",
+    protocol: sqlite,
     limits: { maxParamBytes: 1e6, maxBatchStatements: 10 },
   } as const;
   return { ...traits, run: fail, batch: fail, classify: () => kind, close: async () => {} };

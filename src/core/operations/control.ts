@@ -24,8 +24,8 @@ export function cancelTask(target: Target, ref: TaskRef): Operation<Task | null>
   return {
     name: "cancel",
     statements: [
-      bind(target.dialect, "cancel_task", { ...values, now_ms: target.nowMs }),
-      bind(target.dialect, "select_task", values),
+      bind(target, "cancel_task", { ...values, now_ms: target.nowMs }),
+      bind(target, "select_task", values),
     ],
     decode: lastTask,
   };
@@ -35,17 +35,17 @@ export function cancelTask(target: Target, ref: TaskRef): Operation<Task | null>
 export function retryTask(target: Target, ref: TaskRef, resetAttempt: boolean): Operation<Task | null> {
   const values = refValues(ref);
   // On Postgres a keyed submit must not decide that the key is free while its task comes back to life.
-  const lock: Statement[] = target.dialect === "postgres" ? [bind(target.dialect, "lock_task", values)] : [];
+  const lock: Statement[] = target.dialect === "postgres" ? [bind(target, "lock_task", values)] : [];
   return {
     name: "retry",
     statements: [
       ...lock,
-      bind(target.dialect, "retry_task", {
+      bind(target, "retry_task", {
         ...values,
         reset_attempt: resetAttempt ? 1 : 0,
         now_ms: target.nowMs,
       }),
-      bind(target.dialect, "select_task", values),
+      bind(target, "select_task", values),
     ],
     decode: lastTask,
   };
@@ -56,7 +56,7 @@ export function purgeTasks(target: Target, filter: PurgeFilter): Operation<numbe
   return {
     name: "purge",
     statements: [
-      bind(target.dialect, "purge_tasks", {
+      bind(target, "purge_tasks", {
         older_than_ms: filter.olderThanMs,
         queue: filter.queue,
         status: filter.status,

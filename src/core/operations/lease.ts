@@ -41,58 +41,39 @@ export interface Renewed {
   readonly cancelRequested: boolean;
 }
 
-/** Recovers expired leases, claims, and learns when the next task is due. */
+/**
+ * Recovers expired leases, claims, and learns when the next task is due. A resend finds again what a lost
+ * first try claimed under the same token.
+ */
 export function claim(target: Target, request: ClaimRequest): Operation<Claimed> {
-  const build = (take: Statement[]): Operation<Claimed> => ({
+  const { workerId, leaseMs, limit } = request;
+  const { nowMs } = target;
+  const lanes_json = JSON.stringify(request.lanes.map(({ queue, name, quota }) => ({ queue, name, quota })));
+  const build = (take: readonly Statement[]): Operation<Claimed> => ({
     name: "claim",
-    statements: claimStatements(target, request, take),
-    decode: (results) => decodeClaimed(results, take.length),
+    statements: [
+      bind(target, "recover_leases", { now_ms: nowMs }),
+      ...take,
+      bind(target, "select_next_due", { lanes_json, now_ms: nowMs }),
+    ],
+    decode: (results) =>
+      decodeClaimed(results[0]!, take.length === 0 ? [] : results[1]!, results.at(-1)![0]!),
   });
+  const values = { lanes_json, worker_id: workerId, lease_ms: leaseMs, max_tasks: limit, now_ms: nowMs };
   return {
-    ...build(takeStatements(target, request)),
-    resend: () => build([bind(target.dialect, "select_claimed", { worker_id: request.workerId })]),
+    ...build(limit === 0 ? [] : [bind(target, "claim_tasks", values)]),
+    resend: () => build([bind(target, "select_claimed", { worker_id: workerId })]),
   };
 }
 
-export function takeStatements(target: Target, request: ClaimRequest): Statement[] {
-  if (request.limit === 0) return [];
-  return [
-    bind(target.dialect, "claim_tasks", {
-      lanes_json: lanesJson(request.lanes),
-      worker_id: request.workerId,
-      lease_ms: request.leaseMs,
-      max_tasks: request.limit,
-      now_ms: target.nowMs,
-    }),
-  ];
-}
-
-export function claimStatements(
-  target: Target,
-  request: ClaimRequest,
-  take: readonly Statement[],
-): Statement[] {
-  return [
-    bind(target.dialect, "recover_leases", { now_ms: target.nowMs }),
-    ...take,
-    bind(target.dialect, "select_next_due", { lanes_json: lanesJson(request.lanes), now_ms: target.nowMs }),
-  ];
-}
-
-/** Reads [recovered, taken?, next due]. */
-export function decodeClaimed(results: readonly Row[][], taken: number): Claimed {
-  const next = results.at(-1)![0]!;
+function decodeClaimed(recovered: readonly Row[], taken: readonly Row[], next: Row): Claimed {
   const due = [numberOrNull(next.run_at_ms), numberOrNull(next.lease_until_ms)].filter((ms) => ms !== null);
   return {
-    tasks: taken === 0 ? [] : results[1]!.map(decodeTask).sort(byClaimOrder),
-    recovered: results[0]!.map((row) => String(row.status) as TaskStatus),
+    tasks: taken.map(decodeTask).sort(byClaimOrder),
+    recovered: recovered.map((row) => String(row.status) as TaskStatus),
     nextDueAtMs: due.length === 0 ? null : Math.min(...due),
     nowMs: Number(next.now_ms),
   };
-}
-
-function lanesJson(lanes: readonly Lane[]): string {
-  return JSON.stringify(lanes.map(({ queue, name, quota }) => ({ queue, name, quota })));
 }
 
 /** Extends leases; a task that is absent from the result is no longer held. */
@@ -101,7 +82,7 @@ export function renewLeases(target: Target, held: readonly Held[], leaseMs: numb
   return {
     name: "heartbeat",
     statements: [
-      bind(target.dialect, "renew_leases", {
+      bind(target, "renew_leases", {
         leases_json: JSON.stringify(leases),
         lease_ms: leaseMs,
         now_ms: target.nowMs,
@@ -131,7 +112,7 @@ export function updateProgress(
   return {
     name: "progress",
     statements: [
-      bind(target.dialect, "update_progress", {
+      bind(target, "update_progress", {
         id: held.id,
         worker_id: held.workerId,
         ...report,

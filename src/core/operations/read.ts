@@ -31,7 +31,7 @@ export function refValues(ref: TaskRef): { id: string | null; key: string | null
 export function getTask(target: Target, ref: TaskRef): Operation<Task | null> {
   return {
     name: "get",
-    statements: [bind(target.dialect, "select_task", refValues(ref))],
+    statements: [bind(target, "select_task", refValues(ref))],
     decode: ([rows]) => (rows?.[0] === undefined ? null : decodeTask(rows[0])),
   };
 }
@@ -39,7 +39,7 @@ export function getTask(target: Target, ref: TaskRef): Operation<Task | null> {
 export function getStatus(target: Target, ref: TaskRef): Operation<TaskStatusOnly | null> {
   return {
     name: "getStatus",
-    statements: [bind(target.dialect, "select_task_status", refValues(ref))],
+    statements: [bind(target, "select_task_status", refValues(ref))],
     decode: ([rows]) => {
       const row = rows?.[0];
       return row === undefined ? null : { id: String(row.id), status: String(row.status) as TaskStatus };
@@ -60,12 +60,12 @@ export function listTasks(target: Target, filter: ListFilter): Operation<Task[]>
     name: "list",
     statements: [
       related
-        ? bind(target.dialect, "list_related_tasks", {
+        ? bind(target, "list_related_tasks", {
             ...common,
             root_id: filter.rootId,
             correlation_id: filter.correlationId,
           })
-        : bind(target.dialect, "list_tasks", common),
+        : bind(target, "list_tasks", common),
     ],
     decode: ([rows]) => rows!.map(decodeTask),
   };
@@ -79,17 +79,18 @@ export function stats(
   return {
     name: "stats",
     statements: [
-      bind(target.dialect, "count_tasks", { queues_json: queues === null ? null : JSON.stringify(queues) }),
+      bind(target, "count_tasks", { queues_json: queues === null ? null : JSON.stringify(queues) }),
     ],
     decode: ([rows]) => {
-      const counts: Record<string, StatusCounts> = {};
-      const of = (queue: string) => {
-        counts[queue] ??= Object.fromEntries(TASK_STATUSES.map((status) => [status, 0])) as StatusCounts;
-        return counts[queue];
-      };
-      for (const queue of queues ?? []) of(queue);
-      for (const row of rows!) of(String(row.queue))[String(row.status) as TaskStatus] = Number(row.tasks);
-      return counts;
+      const zero = () => Object.fromEntries(TASK_STATUSES.map((status) => [status, 0])) as StatusCounts;
+      const counts = new Map((queues ?? []).map((queue) => [queue, zero()]));
+      for (const row of rows!) {
+        const queue = String(row.queue);
+        if (!counts.has(queue)) counts.set(queue, zero());
+        counts.get(queue)![String(row.status) as TaskStatus] = Number(row.tasks);
+      }
+      // Not by assignment: a queue may be called "__proto__".
+      return Object.fromEntries(counts);
     },
   };
 }
@@ -98,7 +99,7 @@ export function stats(
 export function queueDepth(target: Target, queue: string, maxDepth: number): Operation<number> {
   return {
     name: "queueDepth",
-    statements: [bind(target.dialect, "count_queued", { queue, max_depth: maxDepth })],
+    statements: [bind(target, "count_queued", { queue, max_depth: maxDepth })],
     decode: ([rows]) => Math.max(0, maxDepth - Number(rows![0]!.tasks)),
   };
 }

@@ -1,17 +1,9 @@
 import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
-import { byteLength } from "../json.ts";
 import type { Operation, Target } from "../operation.ts";
 import { bind } from "../statement.ts";
 import { type ErrorEnvelope, isTerminal, type Task, type TaskStatus } from "../task.ts";
-import {
-  type Claimed,
-  type ClaimRequest,
-  claimStatements,
-  decodeClaimed,
-  type Held,
-  takeStatements,
-} from "./lease.ts";
+import type { Held } from "./lease.ts";
 
 /**
  * How an attempt ended.
@@ -47,40 +39,36 @@ function settlementJson(settlement: Settlement): string {
 
 /** One statement for all, or several of the same batch where the results are larger than one parameter. */
 function settleStatements(target: Target, settlements: readonly Settlement[], maxBytes: number): Statement[] {
-  const statements: Statement[] = [];
-  let parts: string[] = [];
-  let bytes = 0;
-  const flush = () => {
-    if (parts.length === 0) return;
-    const values = { settlements_json: `[${parts.join(",")}]`, now_ms: target.nowMs };
-    statements.push(bind(target.dialect, "settle_tasks", values));
-    parts = [];
-    bytes = 0;
-  };
+  const parts: string[][] = [];
+  let bytes = maxBytes;
   for (const settlement of settlements) {
     const json = settlementJson(settlement);
-    const size = json.length * 3 < 4096 ? json.length * 3 : byteLength(json);
-    if (bytes + size > maxBytes) flush();
-    parts.push(json);
-    bytes += size + 1;
+    // An upper bound of its bytes will do: a split costs a statement and no round trip.
+    bytes += json.length * 3 + 1;
+    if (bytes > maxBytes) {
+      parts.push([]);
+      bytes = json.length * 3;
+    }
+    parts.at(-1)!.push(json);
   }
-  flush();
-  return statements;
+  return parts.map((part) =>
+    bind(target, "settle_tasks", { settlements_json: `[${part.join(",")}]`, now_ms: target.nowMs }),
+  );
 }
 
-function decodeSettled(settlements: readonly Settlement[], rows: readonly Row[]): Settled[] {
-  const byId = new Map(rows.map((row) => [row.id, String(row.status) as TaskStatus]));
+function decodeSettled(settlements: readonly Settlement[], results: readonly Row[][]): Settled[] {
+  const byId = new Map(results.flat().map((row) => [row.id, String(row.status) as TaskStatus]));
   return settlements.map(({ id }) => ({ id, status: byId.get(id) ?? null }));
 }
 
-/** What a lost first try may have done shows in the row: the token stays on a terminal one, a requeued one has no owner. */
+/** What a lost first try did shows in the row: the token stays on a terminal one, a requeued one has no owner. */
 function decodeResettled(
   settlements: readonly Settlement[],
-  rows: readonly Row[],
+  results: readonly Row[][],
   tasks: readonly Row[],
 ): Settled[] {
-  const byId = new Map(tasks.map((row) => [String(row.id), decodeTask(row)]));
-  return decodeSettled(settlements, rows).map((settled, i) => {
+  const byId = new Map(tasks.map((row) => [row.id, decodeTask(row)]));
+  return decodeSettled(settlements, results).map((settled, i) => {
     const task = byId.get(settled.id);
     if (settled.status !== null || task === undefined) return settled;
     return { id: settled.id, status: wasSettledBy(settlements[i]!, task) ? task.status : null };
@@ -88,8 +76,9 @@ function decodeResettled(
 }
 
 function wasSettledBy(settlement: Settlement, task: Task): boolean {
-  if (isTerminal(task.status))
+  if (isTerminal(task.status)) {
     return task.workerId === settlement.workerId && task.attempt === settlement.attempt;
+  }
   if (task.status !== "queued" || task.workerId !== null) return false;
   if (settlement.outcome === "release") return task.attempt === settlement.attempt - 1;
   return settlement.outcome === "retry" && task.attempt === settlement.attempt;
@@ -105,58 +94,15 @@ export function settle(
   return {
     name: "settle",
     statements,
-    decode: (results) => decodeSettled(settlements, results.flat()),
+    decode: (results) => decodeSettled(settlements, results),
     resend: () => ({
       name: "settle",
       statements: [...statements, readSettled(target, settlements)],
-      decode: (results) => decodeResettled(settlements, results.slice(0, -1).flat(), results.at(-1)!),
+      decode: (results) => decodeResettled(settlements, results.slice(0, -1), results.at(-1)!),
     }),
   };
 }
 
 function readSettled(target: Target, settlements: readonly Settlement[]): Statement {
-  return bind(target.dialect, "select_tasks", { ids_json: JSON.stringify(settlements.map(({ id }) => id)) });
-}
-
-export interface Cycled {
-  readonly settled: Settled[];
-  readonly claimed: Claimed;
-}
-
-/** The round trip of a drain: settle what finished, recover, claim into the free slots, and the next due time. */
-export function cycle(
-  target: Target,
-  settlements: readonly Settlement[],
-  request: ClaimRequest,
-  maxBytes: number,
-): Operation<Cycled> {
-  const settling = settleStatements(target, settlements, maxBytes);
-  const taking = takeStatements(target, request);
-  return {
-    name: "cycle",
-    statements: [...settling, ...claimStatements(target, request, taking)],
-    decode: (results) => ({
-      settled: decodeSettled(settlements, results.slice(0, settling.length).flat()),
-      claimed: decodeClaimed(results.slice(settling.length), taking.length),
-    }),
-    resend: () => {
-      const adopting = [bind(target.dialect, "select_claimed", { worker_id: request.workerId })];
-      return {
-        name: "cycle",
-        statements: [
-          ...settling,
-          readSettled(target, settlements),
-          ...claimStatements(target, request, adopting),
-        ],
-        decode: (results) => ({
-          settled: decodeResettled(
-            settlements,
-            results.slice(0, settling.length).flat(),
-            results[settling.length]!,
-          ),
-          claimed: decodeClaimed(results.slice(settling.length + 1), adopting.length),
-        }),
-      };
-    },
-  };
+  return bind(target, "select_tasks", { ids_json: JSON.stringify(settlements.map(({ id }) => id)) });
 }

@@ -1,6 +1,6 @@
 import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
-import type { StatementName } from "../generated/protocol.ts";
+import type { StatementName } from "../generated/statements.ts";
 import type { Operation, Target } from "../operation.ts";
 import { bind } from "../statement.ts";
 import type { ConflictPolicy, Json, Task } from "../task.ts";
@@ -78,7 +78,7 @@ export function submit(target: Target, tasks: readonly NewTask[]): Operation<Sub
 }
 
 function selectTasks(target: Target, tasks: readonly NewTask[]): Statement {
-  return bind(target.dialect, "select_tasks", { ids_json: JSON.stringify(tasks.map((task) => task.id)) });
+  return bind(target, "select_tasks", { ids_json: JSON.stringify(tasks.map((task) => task.id)) });
 }
 
 /** Ends with a statement that tells when the tasks were created. One task goes in plain parameters, which cost less. */
@@ -86,12 +86,12 @@ function insertPlain(target: Target, tasks: readonly NewTask[]): Statement[] {
   const task = tasks[0]!;
   if (tasks.length > 1) {
     return [
-      bind(target.dialect, "insert_tasks", { groups_json: groupsJson(tasks), now_ms: target.nowMs }),
-      bind(target.dialect, "select_created", { id: task.id }),
+      bind(target, "insert_tasks", { groups_json: groupsJson(tasks), now_ms: target.nowMs }),
+      bind(target, "select_created", { id: task.id }),
     ];
   }
   return [
-    bind(target.dialect, "insert_task", {
+    bind(target, "insert_task", {
       id: task.id,
       name: task.name,
       queue: task.queue,
@@ -153,7 +153,7 @@ function insertKeyed(target: Target, tasks: readonly NewTask[]): Statement[] {
       `${headJson(task)},"id":"${task.id}","key":${JSON.stringify(task.key)},"conflict":"${task.conflict}","payload":${task.payloadJson}}`,
   );
   const values = { tasks_json: `[${items.join(",")}]`, now_ms: target.nowMs };
-  return KEYED_STATEMENTS[target.dialect].map((name) => bind(target.dialect, name, values));
+  return KEYED_STATEMENTS[target.dialect].map((name) => bind(target, name, values));
 }
 
 function decodeSubmitted(

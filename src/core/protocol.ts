@@ -1,0 +1,21 @@
+import type { StatementName } from "./generated/statements.ts";
+
+/** SQL with placeholders, and the parameter for each placeholder in order. */
+export interface CompiledStatement {
+  readonly sql: string;
+  readonly params: readonly string[];
+}
+
+/** A named change of the schema, applied as one batch. */
+export interface Migration {
+  readonly name: string;
+  readonly statements: readonly string[];
+}
+
+/** The protocol's SQL in one dialect, compiled from `protocol/`. An executor brings that of its database along. */
+export interface Protocol {
+  readonly statements: Readonly<Partial<Record<StatementName, CompiledStatement>>>;
+  readonly migrations: readonly Migration[];
+  /** Applied only where they are asked for. */
+  readonly optionalMigrations: readonly Migration[];
+}
