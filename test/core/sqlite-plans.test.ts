@@ -1,0 +1,107 @@
+import Database from "better-sqlite3";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { StatementName } from "../../src/core/generated/statements.ts";
+import { sqlite as protocol } from "../../src/protocol/sqlite.ts";
+
+const QUEUED = "tasks by wadi_tasks_queued_idx";
+const LEASE = "tasks by cairnq_tasks_lease_idx";
+const DONE = "tasks by wadi_tasks_done_idx";
+const TASK = "tasks by primary key";
+const KEY = "keys by primary key";
+const KEY_OF_TASK = "keys by wadi_task_keys_task_idx";
+
+/** How each statement reaches the tables. A scan of all tasks is named as one. */
+const PLANS: Partial<Record<StatementName, readonly string[]>> = {
+  cancel_replaced_tasks: [KEY, TASK],
+  cancel_task: [KEY, TASK],
+  claim_tasks: [TASK, QUEUED],
+  count_queued: [QUEUED],
+  // Counting what there is reads what there is, from covering indexes.
+  count_tasks: [LEASE, "scan of tasks by wadi_tasks_done_idx", "scan of tasks by wadi_tasks_queued_idx"],
+  free_task_keys: [KEY, TASK],
+  insert_keyed_tasks: [KEY, KEY_OF_TASK],
+  insert_task: [KEY_OF_TASK],
+  insert_task_keys: [TASK],
+  insert_tasks: [KEY_OF_TASK],
+  list_related_tasks: [TASK, "tasks by wadi_tasks_correlation_idx", "tasks by wadi_tasks_root_idx"],
+  // Newest first along the primary key, ended by the limit.
+  list_tasks: ["scan of tasks"],
+  purge_tasks: [KEY_OF_TASK, "scan of tasks by wadi_tasks_done_idx", TASK, DONE],
+  recover_leases: [LEASE],
+  renew_leases: [TASK],
+  retry_task: [KEY, TASK],
+  select_claimed: [LEASE],
+  select_created: [TASK],
+  select_keyed_tasks: [KEY, TASK],
+  select_next_due: [LEASE, QUEUED],
+  select_task: [KEY, TASK],
+  select_task_status: [KEY, TASK],
+  select_tasks: [TASK],
+  settle_tasks: [TASK],
+  update_progress: [TASK],
+};
+
+const OF_THE_SCHEMA = [
+  "create_ledger",
+  "guard_version",
+  "insert_migration",
+  "select_migrations",
+  "select_version",
+];
+
+let db: Database.Database;
+
+beforeAll(() => {
+  db = new Database(":memory:");
+  for (const { statements } of protocol.migrations) for (const sql of statements) db.exec(sql);
+});
+
+/** `SEARCH t USING COVERING INDEX x (..)` as `tasks by x`. */
+function accessPaths(name: StatementName): string[] {
+  const { sql, params } = protocol.statements[name]!;
+  const rows = db.prepare(`explain query plan ${sql}`).all(params.map(() => null)) as { detail: string }[];
+  const paths = new Set<string>();
+  for (const { detail } of rows) {
+    const path = /^(SEARCH|SCAN) (\S+)(?: USING (?:COVERING )?(?:INDEX (\S+)|(PRIMARY KEY)))?/.exec(detail);
+    if (path === null || !(path[3] ?? path[4] ?? /^(cairnq_tasks|t)$/.test(path[2]!))) continue;
+    if (/VIRTUAL TABLE/.test(detail)) continue;
+    const isKeys = /keys|^k$/.test(path[2]!) || /keys/.test(path[3] ?? "");
+    const by = path[3] ?? (path[4] ? "primary key" : undefined);
+    paths.add(`${path[1] === "SCAN" ? "scan of " : ""}${isKeys ? "keys" : "tasks"}${by ? ` by ${by}` : ""}`);
+  }
+  return [...paths].sort();
+}
+
+function pinned(): void {
+  test.each(Object.entries(PLANS))("%s", (name, paths) => {
+    expect(accessPaths(name as StatementName)).toEqual([...paths!].sort());
+  });
+}
+
+test("every statement has its plan pinned", () => {
+  expect([...Object.keys(PLANS), ...OF_THE_SCHEMA].sort()).toEqual(Object.keys(protocol.statements).sort());
+});
+
+describe("empty tables without statistics", () => pinned());
+
+describe("full tables without statistics", () => {
+  beforeAll(() => {
+    db.exec(`
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
+      insert into cairnq_tasks (
+        id, name, queue, status, payload, priority, worker_id, lease_until_ms, run_at_ms, parent_id, root_id,
+        correlation_id, created_at_ms, updated_at_ms, completed_at_ms
+      )
+      select printf('task_%08d', i), 'n' || (i % 3), 'q' || (i % 2), s, '{}', i % 5,
+        iif(s = 'queued', null, 'w:1'), iif(s = 'running', 1, null), i, iif(i % 7 = 0, 'task_00000001', null),
+        'task_00000001', iif(i % 11 = 0, 'c' || (i % 100), null), 0, 0, iif(s in ('queued', 'running'), null, i)
+      from (select i, iif(i % 10 < 6, 'queued', iif(i % 100 = 7, 'running', iif(i % 10 = 8, 'failed', 'succeeded'))) as s from n);
+      insert into cairnq_task_keys select 'k' || id, id, 0, 0 from cairnq_tasks where id < 'task_00005000'`);
+  });
+  pinned();
+});
+
+describe("full tables with statistics", () => {
+  beforeAll(() => db.exec("analyze"));
+  pinned();
+});
