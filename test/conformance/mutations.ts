@@ -1,0 +1,169 @@
+import type { Dialect, Executor } from "../../src/core/executor.ts";
+import type { StatementName } from "../../src/core/generated/statements.ts";
+
+/** One predicate of one statement, broken; the scenarios whose names begin so must notice. */
+export interface Mutation {
+  readonly breaks: string;
+  readonly statement: StatementName | Record<Dialect, StatementName>;
+  readonly find: RegExp;
+  readonly replace: string;
+  readonly scenarios: string;
+}
+
+const NOW = String.raw`(?:\(select ms from now\)|now\.ms)`;
+const FAR = "9000000000000000";
+const KEYED = { sqlite: "free_task_keys", postgres: "submit_keyed_tasks" } as const;
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    breaks: "a claim takes only due tasks",
+    statement: "claim_tasks",
+    find: new RegExp(`(run_at_ms (?:<=|between \\S+ and)) ${NOW}`, "g"),
+    replace: `$1 ${FAR}`,
+    scenarios: "claim-due-only",
+  },
+  {
+    breaks: "a claim counts the attempt",
+    statement: "claim_tasks",
+    find: /attempt = (t\.)?attempt \+ 1/g,
+    replace: "attempt = $1attempt",
+    scenarios: "claim-counts-attempts",
+  },
+  {
+    breaks: "a heartbeat needs a lease that has not run out",
+    statement: "renew_leases",
+    find: new RegExp(`> ${NOW}`, "g"),
+    replace: "> 0",
+    scenarios: "heartbeat-lost",
+  },
+  {
+    breaks: "a heartbeat needs the owner",
+    statement: "renew_leases",
+    find: /\+?t\.worker_id = /g,
+    replace: "t.worker_id >= ",
+    scenarios: "heartbeat-",
+  },
+  {
+    breaks: "progress needs a lease that has not run out",
+    statement: "update_progress",
+    find: new RegExp(`> ${NOW}`, "g"),
+    replace: "> 0",
+    scenarios: "progress-lost",
+  },
+  {
+    breaks: "progress that is null leaves the field alone",
+    statement: "update_progress",
+    find: /message = coalesce\((\S+), (?:t\.)?message\)/g,
+    replace: "message = $1",
+    scenarios: "progress-fields",
+  },
+  {
+    breaks: "a settlement needs a lease that has not run out",
+    statement: "settle_tasks",
+    find: new RegExp(`> ${NOW}`, "g"),
+    replace: "> 0",
+    scenarios: "complete-lost-expired",
+  },
+  {
+    breaks: "a settlement yields to a requested cancel",
+    statement: "settle_tasks",
+    find: /when t\.cancel_requested_at_ms is not null and/g,
+    replace: "when t.cancel_requested_at_ms = -1 and",
+    scenarios: "complete-canceled",
+  },
+  {
+    breaks: "the last attempt is the last",
+    statement: "settle_tasks",
+    find: /t\.attempt < t\.max_attempts/g,
+    replace: "t.attempt <= t.max_attempts",
+    scenarios: "fail-last-attempt",
+  },
+  {
+    breaks: "a task that is queued again has no owner",
+    statement: "settle_tasks",
+    find: /worker_id = case s\.status when 'queued' then null else t\.worker_id end/g,
+    replace: "worker_id = t.worker_id",
+    scenarios: "fail-requeues",
+  },
+  {
+    breaks: "an exit from running ends the lease",
+    statement: "settle_tasks",
+    find: /lease_until_ms = null/g,
+    replace: "lease_until_ms = t.lease_until_ms",
+    scenarios: "complete",
+  },
+  {
+    breaks: "recovery waits for the lease to run out",
+    statement: "recover_leases",
+    find: new RegExp(`<= ${NOW}`, "g"),
+    replace: `<= ${FAR}`,
+    scenarios: "recover-spares-live-leases",
+  },
+  {
+    breaks: "recovery yields to a requested cancel",
+    statement: "recover_leases",
+    find: /(t\.)?cancel_requested_at_ms is not null/g,
+    replace: "$1cancel_requested_at_ms = -1",
+    scenarios: "recover-cancels",
+  },
+  {
+    breaks: "cancel only asks a running task to stop",
+    statement: "cancel_task",
+    find: /case (?:t\.)?status when 'queued' then 'canceled' else (?:t\.)?status end/g,
+    replace: "'canceled'",
+    scenarios: "cancel-running",
+  },
+  {
+    breaks: "retry takes failed and canceled tasks only",
+    statement: "retry_task",
+    find: /in \('failed', 'canceled'\)/g,
+    replace: "in ('failed', 'canceled', 'succeeded')",
+    scenarios: "retry-leaves-others",
+  },
+  {
+    breaks: "purge keeps what completed lately",
+    statement: "purge_tasks",
+    find: /< \(select ms from cutoff\)/g,
+    replace: `< ${FAR}`,
+    scenarios: "purge-age",
+  },
+  {
+    breaks: "purge filters by name",
+    statement: "purge_tasks",
+    find: /t\.name = /g,
+    replace: "t.name >= ",
+    scenarios: "purge-filters",
+  },
+  {
+    breaks: "reuse hands back a running task",
+    statement: KEYED,
+    find: /not in \('queued', 'running'\)/g,
+    replace: "not in ('queued')",
+    scenarios: "conflict-reuse-live",
+  },
+  {
+    breaks: "reuse-succeeded hands back a succeeded task",
+    statement: KEYED,
+    find: /not in \('queued', 'running', 'succeeded'\)/g,
+    replace: "not in ('queued', 'running')",
+    scenarios: "conflict-reuse-succeeded-terminal",
+  },
+  {
+    breaks: "a list is ordered newest first",
+    statement: "list_tasks",
+    find: /\bid desc/g,
+    replace: "id",
+    scenarios: "list-newest-first",
+  },
+];
+
+/** The executor with that statement broken. Throws if the text to break is not in it any more. */
+export function mutated(executor: Executor, { statement, find, replace }: Mutation): Executor {
+  const name = typeof statement === "string" ? statement : statement[executor.dialect];
+  const { statements } = executor.protocol;
+  const intact = statements[name]!;
+  const sql = intact.sql.replace(find, replace);
+  if (sql === intact.sql) throw new Error(`${find} is not in ${name} any more: ${sql}`);
+  const protocol = { ...executor.protocol, statements: { ...statements, [name]: { ...intact, sql } } };
+  return { ...executor, protocol };
+}
