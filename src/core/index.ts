@@ -6,7 +6,7 @@ export * from "./errors.ts";
 export type { Dialect, ErrorClass, Executor, Limits, Row, Statement, Value } from "./executor.ts";
 export { type MigrateOptions, migrate } from "./migrate.ts";
 export type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
-export type { SubmitOutcome } from "./operations/submit.ts";
+export type { SubmitOutcome, SubmittedTask } from "./operations/submit.ts";
 export type { CompiledStatement, Migration, Protocol } from "./protocol.ts";
 export type { CallOptions, RetryPolicy } from "./session.ts";
 export type { StandardSchemaV1 } from "./standard-schema.ts";
@@ -24,8 +24,8 @@ export {
 export {
   type ListOptions,
   type PurgeOptions,
+  type RetryOptions,
   type SubmitEntry,
-  type SubmittedTask,
   Wadi,
   type WadiOptions,
 } from "./wadi.ts";

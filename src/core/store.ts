@@ -23,7 +23,7 @@ import {
   type TaskStatusOnly,
 } from "./operations/read.ts";
 import { type Settled, type Settlement, settle } from "./operations/settle.ts";
-import { type NewTask, type Submitted, submit } from "./operations/submit.ts";
+import { type NewTask, type SubmittedTask, submit } from "./operations/submit.ts";
 import { type CallOptions, type RetryPolicy, Session } from "./session.ts";
 import type { Task } from "./task.ts";
 
@@ -56,7 +56,7 @@ export class Store {
     return this.session.execute(build(this.session.target, ...args), call);
   }
 
-  submit(tasks: readonly NewTask[], call?: CallOptions): Promise<Submitted[]> {
+  submit(tasks: readonly NewTask[], call?: CallOptions): Promise<SubmittedTask[]> {
     return this.#run(submit, [tasks], call);
   }
 

@@ -1,11 +1,11 @@
 import { WadiError } from "./errors.ts";
-import type { NewTask, Submitted } from "./operations/submit.ts";
+import type { NewTask, SubmittedTask } from "./operations/submit.ts";
 import { splitTasks } from "./split.ts";
 import type { Store } from "./store.ts";
 
 interface Waiting {
   readonly task: NewTask;
-  resolve(submitted: Submitted): void;
+  resolve(submitted: SubmittedTask): void;
   reject(error: unknown): void;
 }
 
@@ -21,7 +21,7 @@ export class SubmitQueue {
     this.#store = store;
   }
 
-  add(task: NewTask): Promise<Submitted> {
+  add(task: NewTask): Promise<SubmittedTask> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ task, resolve, reject }) === 1) queueMicrotask(() => this.#flush());
     });

@@ -5,7 +5,7 @@ import { AlreadyExists, TaskCanceled, TaskFailed } from "./errors.ts";
 import type { Executor } from "./executor.ts";
 import type { MigrateOptions } from "./migrate.ts";
 import type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
-import type { SubmitOutcome } from "./operations/submit.ts";
+import type { SubmittedTask } from "./operations/submit.ts";
 import type { CallOptions } from "./session.ts";
 import { splitTasks } from "./split.ts";
 import { Store, type StoreOptions } from "./store.ts";
@@ -15,11 +15,6 @@ import { TASK_STATUSES, type Task, type TaskStatus } from "./task.ts";
 import { WAIT_OPTION_NAMES, type WaitOptions, waitForTask } from "./wait.ts";
 
 export type WadiOptions = StoreOptions;
-
-/** The task a submit ended with, and whether it is new, the one the key had, or one that forbids the key. */
-export type SubmittedTask<Payload = unknown, Result = unknown> = Task<Payload, Result> & {
-  readonly outcome: SubmitOutcome;
-};
 
 /** One entry of a `submitMany`: its payload, and options of its own. */
 export type SubmitEntry<Input = unknown> = SubmitOptions & { readonly payload: Input };
@@ -44,6 +39,11 @@ export interface PurgeOptions {
   readonly name?: string | undefined;
   /** Most tasks to delete in this call. Minimum `1`. @default 1000 */
   readonly limit?: number | undefined;
+}
+
+export interface RetryOptions {
+  /** Gives the task all its attempts back. @default false */
+  readonly resetAttempt?: boolean | undefined;
 }
 
 /** The producer's side: submits tasks, reads and controls them, and waits for their results. */
@@ -96,8 +96,8 @@ export class Wadi {
     const prepared = prepareTask(this.executor, task, payload, options, lineage);
     if (typeof task !== "string" && task.payload !== null) await validatePayload(task, payload);
     const submitted = await this.#submits.add(prepared);
-    if (submitted.outcome === "rejected") throw new AlreadyExists(prepared.key!, submitted.task.id);
-    return { ...submitted.task, outcome: submitted.outcome };
+    if (submitted.outcome === "rejected") throw new AlreadyExists(prepared.key!, submitted.id);
+    return submitted;
   }
 
   /**
@@ -120,11 +120,9 @@ export class Wadi {
     if (typeof task !== "string" && task.payload !== null) {
       for (const { payload } of entries) await validatePayload(task, payload);
     }
-    const submitted: SubmittedTask[] = [];
-    for (const part of splitTasks(prepared, this.store.maxBytes)) {
-      for (const { task, outcome } of await this.store.submit(part)) submitted.push({ ...task, outcome });
-    }
-    return submitted;
+    const parts: SubmittedTask[][] = [];
+    for (const part of splitTasks(prepared, this.store.maxBytes)) parts.push(await this.store.submit(part));
+    return parts.flat();
   }
 
   /** Reads one task, null if there is none. */
@@ -180,21 +178,13 @@ export class Wadi {
     return this.store.cancel(byKey(key), call);
   }
 
-  /** Queues a failed or canceled task again and returns it. `resetAttempt` gives it all its attempts back. */
-  retry(
-    id: string,
-    options: { readonly resetAttempt?: boolean } = {},
-    call?: CallOptions,
-  ): Promise<Task | null> {
-    return this.store.retry(byId(id), options.resetAttempt ?? false, call);
+  /** Queues a failed or canceled task again and returns it; null if there is none. */
+  retry(id: string, options: RetryOptions = {}, call?: CallOptions): Promise<Task | null> {
+    return this.#retry(byId(id), options, call);
   }
 
-  retryByKey(
-    key: string,
-    options: { readonly resetAttempt?: boolean } = {},
-    call?: CallOptions,
-  ): Promise<Task | null> {
-    return this.store.retry(byKey(key), options.resetAttempt ?? false, call);
+  retryByKey(key: string, options: RetryOptions = {}, call?: CallOptions): Promise<Task | null> {
+    return this.#retry(byKey(key), options, call);
   }
 
   /** Deletes terminal tasks, oldest first, with their keys, and returns how many. */
@@ -262,6 +252,11 @@ export class Wadi {
   async close(): Promise<void> {
     await this.#signals?.close();
     await this.executor.close();
+  }
+
+  #retry(ref: TaskRef, options: RetryOptions, call?: CallOptions): Promise<Task | null> {
+    onlyKnown("retry", options, ["resetAttempt"]);
+    return this.store.retry(ref, options.resetAttempt ?? false, call);
   }
 
   #wait(ref: TaskRef, options?: WaitOptions): Promise<Task> {

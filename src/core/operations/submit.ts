@@ -29,10 +29,10 @@ export interface NewTask {
 /** What became of a submit: a new task, the task the key had, or a refusal under the policy `reject`. */
 export type SubmitOutcome = "created" | "reused" | "rejected";
 
-export interface Submitted {
+/** The task a submit ended with: a new one, the one the key had, or the one that forbids the key. */
+export type SubmittedTask<Payload = unknown, Result = unknown> = Task<Payload, Result> & {
   readonly outcome: SubmitOutcome;
-  readonly task: Task;
-}
+};
 
 const KEYED_STATEMENTS: Record<Target["dialect"], readonly StatementName[]> = {
   sqlite: [
@@ -46,7 +46,7 @@ const KEYED_STATEMENTS: Record<Target["dialect"], readonly StatementName[]> = {
 };
 
 /** Queues tasks in one round trip. Keys must differ from each other within one operation. */
-export function submit(target: Target, tasks: readonly NewTask[]): Operation<Submitted[]> {
+export function submit(target: Target, tasks: readonly NewTask[]): Operation<SubmittedTask[]> {
   const plain = tasks.filter((task) => task.key === null);
   const keyed = tasks.filter((task) => task.key !== null);
   const insert = plain.length === 0 ? [] : insertPlain(target, plain);
@@ -68,7 +68,7 @@ export function submit(target: Target, tasks: readonly NewTask[]): Operation<Sub
         statements: [...insert, ...read, ...submitKeyed],
         decode: (results) => {
           const rows = read.length === 0 ? [] : results[insert.length]!;
-          const stored = new Map(rows.map((row) => [String(row.id), decodeTask(row)]));
+          const stored = new Map(rows.map((row) => [row.id, withOutcome(row, "created")]));
           const plainTask = (task: NewTask) => stored.get(task.id) ?? createdTask(task, Date.now());
           return decodeSubmitted(tasks, plainTask, keyedRows(results));
         },
@@ -158,21 +158,25 @@ function insertKeyed(target: Target, tasks: readonly NewTask[]): Statement[] {
 
 function decodeSubmitted(
   tasks: readonly NewTask[],
-  plainTask: (task: NewTask) => Task,
+  plainTask: (task: NewTask) => SubmittedTask,
   keyedRows: readonly Row[],
-): Submitted[] {
+): SubmittedTask[] {
   const byKey = new Map(keyedRows.map((row) => [row.task_key, row]));
   return tasks.map((task) => {
     // A key without a row: another submit took it and lost it again between a lost try and its resend.
     const current = task.key === null ? undefined : byKey.get(task.key);
-    if (current === undefined) return { outcome: "created", task: plainTask(task) };
-    if (current.id === task.id) return { outcome: "created", task: decodeTask(current) };
-    return { outcome: task.conflict === "reject" ? "rejected" : "reused", task: decodeTask(current) };
+    if (current === undefined) return plainTask(task);
+    if (current.id === task.id) return withOutcome(current, "created");
+    return withOutcome(current, task.conflict === "reject" ? "rejected" : "reused");
   });
 }
 
+function withOutcome(row: Row, outcome: SubmitOutcome): SubmittedTask {
+  return { ...decodeTask(row), outcome };
+}
+
 /** A plain insert returns only what the caller does not know, so that no payload travels back. */
-function createdTask(task: NewTask, createdAtMs: number): Task {
+function createdTask(task: NewTask, createdAtMs: number): SubmittedTask {
   return {
     id: task.id,
     name: task.name,
@@ -197,5 +201,6 @@ function createdTask(task: NewTask, createdAtMs: number): Task {
     createdAtMs,
     updatedAtMs: createdAtMs,
     completedAtMs: null,
+    outcome: "created",
   };
 }
