@@ -11,8 +11,17 @@ const INSERT = `insert into cairnq_tasks (id, name, queue, status, payload, run_
   values ($1, '${NAME}', $2, 'queued', $3, $4, $4, $4)`;
 const INSERT_MANY = `insert into cairnq_tasks (id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
   select id, '${NAME}', '${QUEUE}', 'queued', payload::jsonb, $3, $3, $3 from unnest($1::text[], $2::text[]) as t(id, payload)`;
-const INSERT_KEY = "insert into cairnq_task_keys values ($1, $2, $3, $3)";
-const BY_KEY = "select t.* from cairnq_task_keys k join cairnq_tasks t on t.id = k.task_id where k.key = $1";
+/** The least that is safe when submits race: the key goes first, and its owner inserts the task. */
+const SUBMIT_KEYED = `with pointed as (
+    insert into cairnq_task_keys values ($1, $2, $5, $5) on conflict (key) do nothing returning task_id
+  ), inserted as (
+    insert into cairnq_tasks (id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
+    select task_id, '${NAME}', $3, 'queued', $4, $5, $5, $5 from pointed returning *
+  )
+  select * from inserted
+  union all
+  select t.* from cairnq_task_keys k join cairnq_tasks t on t.id = k.task_id
+  where k.key = $1 and not exists (select 1 from pointed)`;
 const CLAIM = `update cairnq_tasks set status = 'running', worker_id = 'raw', lease_until_ms = $1, attempt = attempt + 1
   where id = any(array(
     select id from cairnq_tasks
@@ -44,11 +53,8 @@ async function rawSide(url: string): Promise<Side> {
     const [, ...answers] = await Promise.all([begin, ...results, client.query("commit")]);
     return answers as T[];
   };
-  const insertKeyed = (key: string, queue: string) =>
-    transaction(() => {
-      const taskId = id();
-      return [insert(taskId, queue), client.query(named("key", INSERT_KEY, [key, taskId, Date.now()]))];
-    });
+  const submitKeyed = (key: string, queue: string) =>
+    client.query(named("submit-keyed", SUBMIT_KEYED, [key, id(), queue, payload, Date.now()]));
   return {
     submit: async () => void (await insert(id(), QUEUE)),
     async submitMany(count) {
@@ -57,11 +63,8 @@ async function rawSide(url: string): Promise<Side> {
         named("insert-many", INSERT_MANY, [ids, ids.map(() => JSON.stringify(PAYLOAD)), Date.now()]),
       );
     },
-    submitNewKey: async () => void (await insertKeyed(id(), QUEUE)),
-    async submitExistingKey() {
-      const { rows } = await client.query(named("by-key", BY_KEY, ["existing"]));
-      if (rows.length === 0) await insertKeyed("existing", IDLE_QUEUE);
-    },
+    submitNewKey: async () => void (await submitKeyed(id(), QUEUE)),
+    submitExistingKey: async () => void (await submitKeyed("existing", IDLE_QUEUE)),
     async drain(concurrency) {
       let held: string[] = [];
       do {

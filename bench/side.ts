@@ -4,9 +4,9 @@ export interface Side {
   submit(): Promise<void>;
   /** Queues `count` tasks as the fastest way in. */
   submitMany(count: number): Promise<void>;
-  /** Queues one task under a new key. */
+  /** Queues one task under a new key, not knowing that it is new. */
   submitNewKey(): Promise<void>;
-  /** Submits under a key that has a live task. */
+  /** Submits under a key that has a live task, not knowing that it has, and reads that task. */
   submitExistingKey(): Promise<void>;
   /** Claims, runs and settles until nothing is due, `concurrency` tasks a round. */
   drain(concurrency: number): Promise<void>;

@@ -49,6 +49,7 @@ function rawSide(file: string): Side {
     for (let i = 0; i < count; i++) add(id());
   });
   const addKeyed = db.transaction((key: string, queue: string) => {
+    if (byKey.get(key) !== undefined) return;
     const taskId = id();
     add(taskId, queue);
     insertKey.run(key, taskId, Date.now(), Date.now());
@@ -64,9 +65,7 @@ function rawSide(file: string): Side {
     submit: async () => add(id()),
     submitMany: async (count) => addMany.immediate(count),
     submitNewKey: async () => addKeyed.immediate(id(), QUEUE),
-    async submitExistingKey() {
-      if (byKey.get("existing") === undefined) addKeyed.immediate("existing", IDLE_QUEUE);
-    },
+    submitExistingKey: async () => addKeyed.immediate("existing", IDLE_QUEUE),
     async drain(concurrency) {
       let held: ClaimedRow[] = [];
       do held = step.immediate(held, concurrency);
