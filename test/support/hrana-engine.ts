@@ -34,9 +34,20 @@ export class HranaError extends Error {
   }
 }
 
+const preparedOf = new WeakMap<Database.Database, Map<string, Database.Statement>>();
+
+/** Once a connection: to parse the longer statements again would take longer than to run them. */
+function prepare(db: Database.Database, sql: string): Database.Statement {
+  const known = preparedOf.get(db) ?? new Map<string, Database.Statement>();
+  preparedOf.set(db, known);
+  const prepared = known.get(sql) ?? db.prepare(sql).safeIntegers(true);
+  known.set(sql, prepared);
+  return prepared;
+}
+
 export function executeStatement(db: Database.Database, sql: string, stmt: HranaStmt) {
   try {
-    const prepared = db.prepare(sql).safeIntegers(true);
+    const prepared = prepare(db, sql);
     const args = bindings(stmt);
     if (!prepared.reader) {
       const info = prepared.run(...args);
@@ -132,7 +143,7 @@ function result(cols: unknown[], rows: HranaValue[][], changes: number, lastInse
 }
 
 function totalChanges(db: Database.Database): number {
-  return db.prepare("select total_changes()").pluck().get() as number;
+  return Number(prepare(db, "select total_changes()").pluck().get());
 }
 
 function bindings({ args = [], named_args = [] }: HranaStmt): unknown[] {

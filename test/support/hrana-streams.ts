@@ -39,6 +39,7 @@ export class Streams {
   readonly #open = new Map<string, Stream>();
   readonly #expired = new Set<string>();
   readonly #idle: Database.Database[] = [];
+  readonly #waiting: (() => void)[] = [];
 
   constructor(path: string, expiryMs: number) {
     this.#path = path;
@@ -87,7 +88,10 @@ export class Streams {
 
   drop(stream: Stream): void {
     if (!this.#open.delete(stream.id)) return;
-    if (stream.db.inTransaction) stream.db.exec("rollback");
+    if (stream.db.inTransaction) {
+      stream.db.exec("rollback");
+      this.#waiting.shift()?.();
+    }
     this.#idle.push(stream.db);
   }
 
@@ -98,10 +102,12 @@ export class Streams {
         stream.lostTurn = false;
         throw new HranaError("TRANSACTION_TIMEOUT", "Transaction timed out");
       }
+      const wasWriting = stream.db.inTransaction;
       try {
         const result = work();
         if (!stream.db.inTransaction) stream.writingSince = 0;
         else stream.writingSince ||= Date.now();
+        if (wasWriting && !stream.db.inTransaction) this.#waiting.shift()?.();
         return result;
       } catch (error) {
         const holder = [...this.#open.values()].find((other) => other !== stream && other.db.inTransaction);
@@ -111,10 +117,26 @@ export class Streams {
           holder.db.exec("rollback");
           holder.lostTurn = true;
         } else {
-          await new Promise((resolve) => setTimeout(resolve, 2));
+          await this.#turn();
         }
       }
     }
+  }
+
+  /** Resolves when it may be this waiter's turn. */
+  #turn(): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      // Looks again by itself, because nobody tells when a writer has held the others up for too long.
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(wake), 1);
+        resolve();
+      }, 50);
+      this.#waiting.push(wake);
+    });
   }
 
   close(): void {
