@@ -1,3 +1,4 @@
+import { MAX_DELAY_MS } from "./arguments.ts";
 import { type Backoff, backoffDelay } from "./backoff.ts";
 import type { TaskContext } from "./context.ts";
 import { envelope, envelopeOf } from "./envelope.ts";
@@ -50,7 +51,7 @@ export class Attempt {
     this.#registration = registration;
     this.#options = options;
     const { maxRunMs } = registration;
-    const ceilingMs = maxRunMs === null ? Number.POSITIVE_INFINITY : this.#startedAtMs + maxRunMs;
+    const ceilingMs = this.#startedAtMs + (maxRunMs ?? Number.POSITIVE_INFINITY);
     this.#deadlineMs = Math.min(ceilingMs, options.stopAtMs);
     if (ceilingMs <= options.stopAtMs) {
       this.#timers.push(
@@ -116,10 +117,11 @@ export class Attempt {
 
   #failure(error: unknown): Outcome {
     if (this.#expired) return this.#timeout();
-    const stored = envelopeOf(error);
+    const stored = envelopeOf(error, this.#options.wadi.executor);
     if (!stored.retryable) return { outcome: "fail", error: stored };
-    const delayMs = (error as { delayMs?: number }).delayMs ?? this.#backoff();
-    return { outcome: "retry", error: stored, delayMs };
+    const asked = (error as TaskError | null)?.delayMs as number; // not always what its type says
+    const askedMs = Math.min(Math.max(0, Math.round(asked)), MAX_DELAY_MS);
+    return { outcome: "retry", error: stored, delayMs: askedMs >= 0 ? askedMs : this.#backoff() };
   }
 
   #timeout(): Outcome {

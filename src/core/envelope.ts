@@ -1,8 +1,12 @@
-import { TaskError, WadiError } from "./errors.ts";
+import { type TaskError, WadiError } from "./errors.ts";
+import { encodeJson, type JsonTarget } from "./json.ts";
 import type { ErrorEnvelope, Json } from "./task.ts";
 
-/** Longest error message that is stored, in characters. */
-const MAX_MESSAGE = 4000;
+/** Longest text of an error that is stored, in characters. */
+const MAX_TEXT = 4000;
+
+/** NUL and lone surrogates would make Postgres refuse the whole settlement, and what is thrown may hold anything. */
+const clean = (text: unknown) => String(text).slice(0, MAX_TEXT).replaceAll("\0", "").toWellFormed();
 
 /** Builds the envelope that is stored with a failed attempt. */
 export function envelope(
@@ -12,40 +16,34 @@ export function envelope(
   retryable: boolean,
   details: Json = null,
 ): ErrorEnvelope {
-  // NUL and lone surrogates would make Postgres refuse the whole settlement.
-  const clean = message.slice(0, MAX_MESSAGE).replaceAll("\0", "").toWellFormed();
-  return { type, code, message: clean, retryable, details };
+  return { type: clean(type), code: clean(code), message: clean(message), retryable, details };
 }
 
 /** Builds the envelope for whatever a handler threw. */
-export function envelopeOf(error: unknown): ErrorEnvelope {
-  if (error instanceof TaskError || (WadiError.is(error) && error.code === "TASK_ERROR")) {
-    const thrown = error as TaskError;
-    return envelope(
-      thrown.name,
-      thrown.taskCode,
-      thrown.message,
-      thrown.retryable,
-      jsonDetails(thrown.details),
-    );
-  }
-  if (error instanceof Error) {
-    return envelope(error.name || "Error", "handler_error", error.message, true);
+export function envelopeOf(error: unknown, target: JsonTarget): ErrorEnvelope {
+  try {
+    if (WadiError.is(error) && error.code === "TASK_ERROR") {
+      const { name, taskCode, message, retryable, details } = error as TaskError;
+      return envelope(name, taskCode, message, retryable, jsonDetails(details, target));
+    }
+    if (error instanceof Error) return envelope(error.name, "handler_error", error.message, true);
+  } catch {
+    // One of its getters threw.
   }
   return envelope(
     typeof error,
     "handler_error",
-    typeof error === "string" ? error : "a value that is no Error was thrown",
+    typeof error === "string" ? error : "what was thrown is no Error",
     true,
   );
 }
 
-/** Details are a courtesy: what JSON cannot hold is left out rather than losing the failure. */
-function jsonDetails(details: unknown): Json {
+/** Details are a courtesy: what JSON or this database cannot hold is left out rather than losing the failure. */
+function jsonDetails(details: unknown, target: JsonTarget): Json {
   try {
-    const text = JSON.stringify(details);
-    if (text === undefined || text.includes("\\u0000") || /\\ud[89a-f]/.test(text)) return null;
-    return JSON.parse(text) as Json;
+    const plain = JSON.parse(JSON.stringify(details)) as Json;
+    encodeJson(plain, "", target);
+    return plain;
   } catch {
     return null;
   }

@@ -1,4 +1,4 @@
-import { integer, oneOf, onlyKnown, optionalText, text } from "./arguments.ts";
+import { integer, MAX_DELAY_MS, oneOf, onlyKnown, optionalText, text } from "./arguments.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
 import { InvalidArgument } from "./errors.ts";
 import { newTaskId } from "./ids.ts";
@@ -78,7 +78,7 @@ export function prepareTask(
     metadataJson: options.metadata === undefined ? "{}" : encodeMetadata(target, metadata),
     maxAttempts: integer("maxAttempts", options.maxAttempts ?? definition?.maxAttempts ?? 3, 1, 1_000_000),
     priority: integer("priority", options.priority ?? definition?.priority ?? 0, -1000, 1000),
-    delayMs: integer("delayMs", options.delayMs ?? 0, 0),
+    delayMs: integer("delayMs", options.delayMs ?? 0, 0, MAX_DELAY_MS),
     runAtMs: options.runAt === undefined ? null : integer("runAt", Number(options.runAt), 0),
     parentId: lineage?.parentId ?? null,
     rootId: lineage?.rootId ?? null,

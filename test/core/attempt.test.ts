@@ -80,6 +80,52 @@ describe("how an attempt ends", () => {
     expect((await wadi.get(nul.id))?.error?.message).toBe("ab");
   });
 
+  test("whatever is thrown ends the attempt at once and leaves the others alone", async () => {
+    const deep = JSON.parse(`${"[".repeat(1500)}${"]".repeat(1500)}`) as unknown;
+    const message = Object.defineProperty(new Error(), "message", {
+      get: () => {
+        throw new Error();
+      },
+    });
+    const thrown: [unknown, object][] = [
+      [undefined, { type: "undefined", message: "what was thrown is no Error" }],
+      [null, { type: "object" }],
+      [message, { type: "object" }],
+      [Object.assign(new Error(), { message: { status: 500 } }), { message: "[object Object]" }],
+      [Object.assign(new Error("x"), { name: 5n }), { type: "5" }],
+      [Object.assign(new Error("x"), { name: "\ud800" }), { type: "\ufffd" }],
+      [new TaskError("x", { code: "a\0b" }), { code: "ab" }],
+      [new TaskError("x", { details: deep }), { code: "task_error", details: null }],
+    ];
+    for (const [error, expected] of thrown) {
+      const wadi = memoryWadi();
+      const bad = await wadi.submit("bad", null);
+      await wadi.submit("good", null);
+      const worker = new Worker(wadi).task("good", () => 1).task("bad", () => Promise.reject(error));
+      expect(await worker.drain({ maxTasks: 2 })).toMatchObject({ retried: 1, succeeded: 1, roundTrips: 2 });
+      expect((await wadi.get(bad.id))?.error).toMatchObject(expected);
+    }
+  });
+
+  test("a delay that is asked for is rounded and kept in range, and what is no number is ignored", async () => {
+    for (const [delayMs, min, max] of [
+      [1.5, 2, 2],
+      [-9, 0, 0],
+      [1e300, 1e14, 1e14],
+      [Number.NaN, 500, 1000],
+      ["soon", 500, 1000],
+    ] as [number, number, number][]) {
+      const clock = new ManualClock();
+      const wadi = memoryWadi({ clock: clock.read });
+      const { id } = await wadi.submit("a", null);
+      const worker = new Worker(wadi).task("a", () => Promise.reject(new TaskError("x", { delayMs })));
+      await worker.drain({ maxTasks: 1 });
+      const delay = (await wadi.get(id))!.runAtMs - clock.nowMs;
+      expect(delay).toBeGreaterThanOrEqual(min);
+      expect(delay).toBeLessThanOrEqual(max);
+    }
+  });
+
   test("succeed and fail end it at once; what comes later is ignored", async () => {
     const wadi = memoryWadi();
     const early = await wadi.submit("early", null);

@@ -17,11 +17,15 @@ describe("bad input is refused before anything is sent, and the message names it
       (w) => w.submit("a", 1, { conflict: "reject" }),
       "conflict needs a key; pass key too",
     ],
-    ["a negative delay", (w) => w.submit("a", 1, { delayMs: -1 }), "delayMs must be an integer >= 0, got -1"],
+    [
+      "a negative delay",
+      (w) => w.submit("a", 1, { delayMs: -1 }),
+      "delayMs must be an integer from 0 to 100000000000000, got -1",
+    ],
     [
       "a fractional delay",
       (w) => w.submit("a", 1, { delayMs: 0.5 }),
-      "delayMs must be an integer >= 0, got 0.5",
+      "delayMs must be an integer from 0 to 100000000000000, got 0.5",
     ],
     [
       "a delay and a date",
@@ -81,7 +85,7 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "a bad entry among many",
       (w) => w.submitMany("a", [{ payload: 1 }, { payload: 2, delayMs: -1 }]),
-      "delayMs must be an integer >= 0, got -1",
+      "delayMs must be an integer from 0 to 100000000000000, got -1",
     ],
     ["a limit of 0", (w) => w.list({ limit: 0 }), "limit must be an integer from 1 to 1000, got 0"],
     [
