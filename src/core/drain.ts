@@ -157,7 +157,9 @@ export class Drain {
     const lanes = this.#plan.registrations.map((registration) => ({
       queue: registration.queue,
       name: registration.name,
-      quota: (registration.maxRunMs ?? registration.runs.p95()) <= leftMs ? limit : 0,
+      // A drain begins without the estimate: a name that was slow once would never run again to improve it.
+      quota:
+        (registration.maxRunMs ?? (this.#counts.roundTrips && registration.runs.p95())) <= leftMs ? limit : 0,
     }));
     const fits = lanes.some((lane) => lane.quota > 0);
     return {

@@ -161,12 +161,23 @@ describe("the end of the time", () => {
     expect((await worker.drain({ budgetMs: 20_000 })).succeeded).toBe(1);
   });
 
-  test("a name is not claimed when its runs so far were longer than what is left", async () => {
+  test("a name is not claimed again when its runs so far were longer than what is left", async () => {
     const wadi = memoryWadi();
-    const worker = new Worker(wadi).task("a", () => new Promise((resolve) => setTimeout(resolve, 120)));
-    await wadi.submit("a", null);
-    expect((await worker.drain()).succeeded).toBe(1);
-    await wadi.submit("a", null);
-    expect(await worker.drain({ budgetMs: 100 })).toMatchObject({ claimed: 0, more: true });
+    const worker = new Worker(wadi, { concurrency: 1 }).task(
+      "a",
+      () => new Promise((resolve) => setTimeout(resolve, 120)),
+    );
+    for (let i = 0; i < 3; i++) await wadi.submit("a", null);
+    expect(await worker.drain({ budgetMs: 220 })).toMatchObject({ claimed: 1, more: true });
+    expect(await worker.drain({ budgetMs: 220 })).toMatchObject({ claimed: 1, more: true });
+  });
+
+  test("a run that was cut off does not keep its name from later drains", async () => {
+    const wadi = memoryWadi();
+    const worker = new Worker(wadi).task("a", ({ payload }) => payload === "hang" && new Promise(() => {}));
+    await wadi.submit("a", "hang", { maxAttempts: 1 });
+    expect(await worker.drain({ budgetMs: 100 })).toMatchObject({ failed: 1 });
+    await wadi.submit("a", "quick");
+    expect(await worker.drain({ budgetMs: 100 })).toMatchObject({ succeeded: 1 });
   });
 });
