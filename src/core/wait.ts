@@ -42,13 +42,13 @@ export async function waitForTask(
     const wake = signals === null || lastId === null ? null : await signals.subscribe(lastId);
     try {
       const seen = await store.getStatus(ref, { signal, deadlineMs });
-      if (seen !== null && isTerminal(seen.status)) {
-        const task = await store.get({ id: seen.id }, { signal, deadlineMs });
-        // Gone or queued again in between: purged, or retried by somebody. Look again.
-        if (task !== null && isTerminal(task.status)) return task;
-      }
       const left = deadlineMs - Date.now();
-      if (left <= 0) throw await timedOut(store, ref, timeoutMs, signal);
+      if (left <= 0 || (seen !== null && isTerminal(seen.status))) {
+        const task = await store.get(ref, { signal });
+        // It may be done by now, or gone or queued again: purged, or retried by somebody. Then look again.
+        if (task !== null && isTerminal(task.status)) return task;
+        if (left <= 0) throw timedOut(ref, timeoutMs, task);
+      }
       const moved = seen !== null && seen.id !== lastId;
       lastId = seen?.id ?? lastId;
       // A key that has just shown its task: subscribe before pausing.
@@ -61,13 +61,7 @@ export async function waitForTask(
   }
 }
 
-async function timedOut(
-  store: Store,
-  ref: TaskRef,
-  timeoutMs: number,
-  signal?: AbortSignal,
-): Promise<TaskTimeout> {
-  const task = await store.get(ref, { signal });
+function timedOut(ref: TaskRef, timeoutMs: number, task: Task | null): TaskTimeout {
   const what = "id" in ref ? `task ${ref.id}` : `the task of key "${ref.key}"`;
   return new TaskTimeout(`waited ${timeoutMs} ms for ${what}: ${stuck(task, "key" in ref)}`, {
     id: task?.id ?? ("id" in ref ? ref.id : null),

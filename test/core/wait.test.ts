@@ -88,6 +88,18 @@ describe("wait", () => {
     await expect(wait).rejects.toThrow(message);
   });
 
+  test("a task that ends just as the time is up is returned", async () => {
+    const wadi = memoryWadi();
+    const { id } = await wadi.submit("a", null);
+    const { store } = wadi;
+    const get = store.get.bind(store);
+    store.get = async (...args) => {
+      await new Worker(wadi).task("a", () => 42).drain();
+      return get(...args);
+    };
+    expect(await wadi.wait(id, { timeoutMs: 0 })).toMatchObject({ status: "succeeded", result: 42 });
+  });
+
   test("a signal ends the wait with its reason", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
