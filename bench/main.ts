@@ -1,21 +1,38 @@
-// Compares Wadi with the raw driver doing the same minimal writes, both in one run. `--json` ends with one line of JSON.
+// Compares Wadi with the raw driver doing the same minimal writes, both in one run.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readOptions } from "../scripts/options.ts";
 import { startPostgres } from "../test/support/postgres.ts";
 import { startTcpProxy } from "../test/support/tcp-proxy.ts";
 import type { Result } from "./measure.ts";
 import { postgresSides } from "./postgres.ts";
 import { sqliteSides } from "./sqlite.ts";
-import { backlogs, drains, latency, type Sides, type Size, submits } from "./workloads.ts";
+import { backlogs, drains, latency, type Sides, type Size, type Stage, submits } from "./workloads.ts";
 
 const LATENCY_MS = 20;
 const ENGINES = ["better-sqlite3", "postgres", `postgres+${LATENCY_MS}ms`] as const;
 
-const LOCAL: Size = { steps: 1280, bulk: 5000, tasks: 6400, rounds: 5 };
-const SERVER: Size = { steps: 320, bulk: 2000, tasks: 2400, rounds: 5 };
-const REMOTE: Size = { steps: 12, bulk: 1000, tasks: 480, rounds: 3 };
+const LOCAL: Size = { steps: 1280, bulk: 5000, tasks: 6400 };
+const SERVER: Size = { steps: 320, bulk: 2000, tasks: 2400 };
+const REMOTE: Size = { steps: 12, bulk: 1000, tasks: 480 };
+const CONCURRENCIES = [1, 16, 64];
+
+const { wanted, workload, json } = readOptions(
+  "bench",
+  {
+    engine: { value: "NAME", list: true, about: `run on these engines only: ${ENGINES.join(", ")}` },
+    workload: { value: "TEXT", about: "run only the workloads whose name contains this text" },
+    json: { about: "print the results as one line of JSON, last" },
+  },
+  ({ engine = ENGINES, ...values }) => {
+    for (const name of engine) {
+      if (ENGINES.some((known) => known === name)) continue;
+      throw new Error(`no engine "${name}"; there are ${ENGINES.join(", ")}`);
+    }
+    return { ...values, wanted: new Set(engine) };
+  },
+);
 
 const results: Result[] = [];
 
@@ -27,45 +44,37 @@ function report(result: Result): void {
   );
 }
 
-async function withSides(sides: Sides, work: () => Promise<void>): Promise<void> {
+/** Runs the groups of workloads on one engine, then closes both sides. */
+async function bench(
+  engine: string,
+  sides: Sides,
+  size: Size,
+  rounds: number,
+  groups: readonly ((stage: Stage) => Promise<void>)[],
+): Promise<void> {
+  const wants = (name: string) => name.includes(workload ?? "");
   try {
-    await work();
+    for (const group of groups) await group({ engine, rounds, wants, report, sides, size });
   } finally {
     await sides.raw.close();
     await sides.wadi.close();
   }
 }
 
-async function benchSqlite(directory: string): Promise<void> {
-  const sides = await sqliteSides(directory);
-  await withSides(sides, async () => {
-    await submits("better-sqlite3", sides, LOCAL, report);
-    await drains("better-sqlite3", sides, LOCAL, [1, 16, 64], report);
-    await latency("better-sqlite3", sides, LOCAL, report);
-    await backlogs("better-sqlite3", sides, LOCAL, report);
-  });
-}
+const allDrains = (stage: Stage) => drains(stage, CONCURRENCIES);
+const remote = [submits, allDrains, latency];
+const all = [...remote, backlogs];
 
 async function benchPostgres(wanted: ReadonlySet<string>): Promise<void> {
   const server = await startPostgres();
   try {
     if (wanted.has(ENGINES[1])) {
-      const sides = await postgresSides(server.createDatabase);
-      await withSides(sides, async () => {
-        await submits("postgres", sides, SERVER, report);
-        await drains("postgres", sides, SERVER, [1, 16, 64], report);
-        await latency("postgres", sides, SERVER, report);
-        await backlogs("postgres", sides, SERVER, report);
-      });
+      await bench(ENGINES[1], await postgresSides(server.createDatabase), SERVER, 5, all);
     }
     if (wanted.has(ENGINES[2])) {
       const proxy = await startTcpProxy({ port: server.port, latencyMs: LATENCY_MS });
       const sides = await postgresSides(server.createDatabase, proxy.port);
-      await withSides(sides, async () => {
-        await submits(ENGINES[2], sides, REMOTE, report);
-        await drains(ENGINES[2], sides, REMOTE, [1, 16, 64], report);
-        await latency(ENGINES[2], sides, REMOTE, report);
-      });
+      await bench(ENGINES[2], sides, REMOTE, 3, remote);
       await proxy.stop();
     }
   } finally {
@@ -73,22 +82,18 @@ async function benchPostgres(wanted: ReadonlySet<string>): Promise<void> {
   }
 }
 
-const { values } = parseArgs({ options: { json: { type: "boolean" }, engine: { type: "string" } } });
-const wanted = new Set(values.engine?.split(",") ?? ENGINES);
-for (const engine of wanted) {
-  if (ENGINES.some((known) => known === engine)) continue;
-  console.error(`no engine "${engine}"; there are ${ENGINES.join(", ")}`);
-  process.exit(2);
-}
-
 console.log(
   `${"engine".padEnd(16)} ${"workload (operations or tasks a second)".padEnd(66)}     floor      wadi   ratio`,
 );
 const directory = mkdtempSync(join(tmpdir(), "wadi-bench-"));
 try {
-  if (wanted.has(ENGINES[0])) await benchSqlite(directory);
+  if (wanted.has(ENGINES[0])) await bench(ENGINES[0], await sqliteSides(directory), LOCAL, 5, all);
   if (wanted.has(ENGINES[1]) || wanted.has(ENGINES[2])) await benchPostgres(wanted);
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }
-if (values.json) console.log(JSON.stringify({ results }));
+if (json) console.log(JSON.stringify({ results }));
+if (results.length === 0) {
+  console.error(`bench: no workload of ${[...wanted].join(", ")} has "${workload}" in its name`);
+  process.exitCode = 2;
+}

@@ -7,6 +7,14 @@ export interface Result {
   readonly ratio: number;
 }
 
+/** Which workloads are run on an engine, how often, and where their results go. */
+export interface Scope {
+  readonly engine: string;
+  readonly rounds: number;
+  readonly wants: (workload: string) => boolean;
+  readonly report: (result: Result) => void;
+}
+
 /** What is timed, and what is done before each timing. Returns how many operations it did. */
 export interface Work {
   readonly prepare?: () => Promise<void>;
@@ -23,14 +31,17 @@ async function rate({ prepare, run }: Work): Promise<number> {
   return operations / ((performance.now() - started) / 1000);
 }
 
-/** Runs both sides in turn, so that what else the machine does falls on both, and compares the medians. */
+/**
+ * Runs both sides in turn, so that what else the machine does falls on both, and reports how their medians compare.
+ * A workload that is not wanted is not run and has no result.
+ */
 export async function compare(
-  engine: string,
+  { engine, rounds, wants, report }: Scope,
   workload: string,
   floor: Work,
   wadi: Work,
-  rounds = 5,
-): Promise<Result> {
+): Promise<Result | undefined> {
+  if (!wants(workload)) return undefined;
   const rates: { floor: number[]; wadi: number[] } = { floor: [], wadi: [] };
   await rate(floor); // warm-up
   await rate(wadi);
@@ -38,8 +49,13 @@ export async function compare(
     rates.floor.push(await rate(floor));
     rates.wadi.push(await rate(wadi));
   }
-  const result = { engine, workload, floor: median(rates.floor), wadi: median(rates.wadi) };
-  return { ...result, ratio: result.wadi / result.floor };
+  const result = resultOf(engine, workload, median(rates.floor), median(rates.wadi));
+  report(result);
+  return result;
+}
+
+export function resultOf(engine: string, workload: string, floor: number, wadi: number): Result {
+  return { engine, workload, floor, wadi, ratio: wadi / floor };
 }
 
 /** Work that repeats one operation, `inFlight` at a time. */

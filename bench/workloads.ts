@@ -1,4 +1,4 @@
-import { compare, type Result, repeat } from "./measure.ts";
+import { compare, repeat, resultOf, type Scope } from "./measure.ts";
 import type { Side } from "./side.ts";
 
 export interface Sides {
@@ -11,29 +11,30 @@ export interface Size {
   readonly steps: number;
   readonly bulk: number;
   readonly tasks: number;
-  readonly rounds: number;
 }
 
-type Report = (result: Result) => void;
+/** What a group of workloads runs on. */
+export interface Stage extends Scope {
+  readonly sides: Sides;
+  readonly size: Size;
+}
 
 async function each(sides: Sides, work: (side: Side) => Promise<void>): Promise<void> {
   await work(sides.raw);
   await work(sides.wadi);
 }
 
-export async function submits(engine: string, sides: Sides, size: Size, report: Report): Promise<void> {
+export async function submits(stage: Stage): Promise<void> {
+  const { sides, size } = stage;
   const { raw, wadi } = sides;
-  const same = (operation: (side: Side) => () => Promise<void>, times: number, workload: string) =>
-    compare(engine, workload, repeat(operation(raw), times), repeat(operation(wadi), times), size.rounds);
-  report(await same((side) => side.submit, size.steps, "submit, sequential"));
-  report(
-    await compare(
-      engine,
-      "submit, 64 in flight (floor: sequential)",
-      repeat(raw.submit, size.steps),
-      repeat(wadi.submit, Math.max(64, size.steps - (size.steps % 64)) * 2, 64),
-      size.rounds,
-    ),
+  const same = (workload: string, operation: (side: Side) => () => Promise<void>) =>
+    compare(stage, workload, repeat(operation(raw), size.steps), repeat(operation(wadi), size.steps));
+  await same("submit, sequential", (side) => side.submit);
+  await compare(
+    stage,
+    "submit, 64 in flight (floor: sequential)",
+    repeat(raw.submit, size.steps),
+    repeat(wadi.submit, Math.max(64, size.steps - (size.steps % 64)) * 2, 64),
   );
   const many = (side: Side) => ({
     run: async () => {
@@ -41,19 +42,14 @@ export async function submits(engine: string, sides: Sides, size: Size, report: 
       return size.bulk;
     },
   });
-  report(await compare(engine, `submitMany, ${size.bulk}`, many(raw), many(wadi), size.rounds));
-  report(await same((side) => side.submitNewKey, size.steps, "keyed submit, new key"));
-  report(await same((side) => side.submitExistingKey, size.steps, "keyed submit, existing key"));
+  await compare(stage, `submitMany, ${size.bulk}`, many(raw), many(wadi));
+  await same("keyed submit, new key", (side) => side.submitNewKey);
+  await same("keyed submit, existing key", (side) => side.submitExistingKey);
   await each(sides, (side) => side.clear());
 }
 
-export async function drains(
-  engine: string,
-  sides: Sides,
-  size: Size,
-  concurrencies: readonly number[],
-  report: Report,
-): Promise<void> {
+export async function drains(stage: Stage, concurrencies: readonly number[]): Promise<void> {
+  const { sides, size } = stage;
   for (const concurrency of concurrencies) {
     const tasks = Math.min(size.tasks, concurrency * Math.ceil(size.tasks / 32));
     const work = (side: Side) => ({
@@ -66,30 +62,16 @@ export async function drains(
         return tasks;
       },
     });
-    report(
-      await compare(
-        engine,
-        `drain, concurrency ${concurrency}`,
-        work(sides.raw),
-        work(sides.wadi),
-        size.rounds,
-      ),
-    );
+    await compare(stage, `drain, concurrency ${concurrency}`, work(sides.raw), work(sides.wadi));
   }
   await each(sides, (side) => side.clear());
 }
 
-export async function latency(engine: string, sides: Sides, size: Size, report: Report): Promise<void> {
+export async function latency(stage: Stage): Promise<void> {
+  const { sides, size } = stage;
   const times = Math.max(5, Math.floor(size.steps / 4));
-  report(
-    await compare(
-      engine,
-      "call, submit to result",
-      repeat(sides.raw.call, times),
-      repeat(sides.wadi.call, times),
-      size.rounds,
-    ),
-  );
+  const work = (side: Side) => repeat(side.call, times);
+  await compare(stage, "call, submit to result", work(sides.raw), work(sides.wadi));
   await each(sides, (side) => side.clear());
 }
 
@@ -99,40 +81,33 @@ const BACKLOGS = [
   ["1M due", { due: 1_000_000, notDue: 0, finished: 0 }],
 ] as const;
 
+const OPERATIONS = [
+  ["claim of 1", (side: Side) => () => side.claim(1)],
+  ["claim of 10", (side: Side) => () => side.claim(10)],
+  ["empty poll", (side: Side) => side.poll],
+] as const;
+
 /** Claims and empty polls against a growing table; then how much slower each is than on the small one. */
-export async function backlogs(engine: string, sides: Sides, size: Size, report: Report): Promise<void> {
+export async function backlogs(stage: Stage): Promise<void> {
+  const { engine, sides, size, wants, report } = stage;
+  const times = Math.max(20, Math.floor(size.steps / 5));
   const small = new Map<string, number>();
   for (const [name, backlog] of BACKLOGS) {
+    // Filling the table takes longer than anything else here.
+    if (!OPERATIONS.some(([what]) => wants(`${what}, ${name}`))) continue;
     await each(sides, async (side) => {
       await side.clear();
       await side.fill(backlog);
     });
-    const operations = [
-      ["claim of 1", (side: Side) => () => side.claim(1)],
-      ["claim of 10", (side: Side) => () => side.claim(10)],
-      ["empty poll", (side: Side) => side.poll],
-    ] as const;
-    for (const [what, operation] of operations) {
-      const times = Math.max(20, Math.floor(size.steps / 5));
+    for (const [what, operation] of OPERATIONS) {
+      const workload = `${what}, ${name}`;
       const work = (side: Side) => repeat(operation(side), times);
-      const result = await compare(
-        engine,
-        `${what}, ${name}`,
-        work(sides.raw),
-        work(sides.wadi),
-        size.rounds,
-      );
-      report(result);
+      const result = await compare(stage, workload, work(sides.raw), work(sides.wadi));
+      if (result === undefined) continue;
       const floor = small.get(what);
-      if (floor === undefined) small.set(what, result.wadi);
-      else
-        report({
-          engine,
-          workload: `${what}, ${name} (floor: Wadi at 1k)`,
-          floor,
-          wadi: result.wadi,
-          ratio: result.wadi / floor,
-        });
+      if (floor !== undefined)
+        report(resultOf(engine, `${workload} (floor: Wadi at 1k)`, floor, result.wadi));
+      else if (name === BACKLOGS[0][0]) small.set(what, result.wadi);
     }
   }
   await each(sides, (side) => side.clear());

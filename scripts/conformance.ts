@@ -1,12 +1,11 @@
-// Runs conformance scenarios on the databases Wadi supports:
-//   npm run conformance -- [--scenarios DIR] [--target NAME,...] [--json]
+// Runs conformance scenarios on the databases Wadi supports.
 // Exits with 1 if a scenario failed, with 2 if the arguments or the scenarios are not usable.
-import { parseArgs } from "node:util";
 import { openArena } from "../test/conformance/arena.ts";
 import { loadScenarios, OWN_SCENARIOS, type Scenario } from "../test/conformance/scenario.ts";
 import { startPostgres } from "../test/support/postgres.ts";
 import type { Target } from "../test/support/target.ts";
-import { pickTargets } from "../test/support/targets.ts";
+import { pickTargets, targets } from "../test/support/targets.ts";
+import { readOptions } from "./options.ts";
 
 interface Result {
   readonly target: string;
@@ -19,28 +18,6 @@ interface Job {
   readonly scenarios: readonly Scenario[];
   readonly targets: readonly Target[];
   readonly json: boolean;
-}
-
-function readArguments(): Job {
-  try {
-    const { values } = parseArgs({
-      options: {
-        scenarios: { type: "string", default: OWN_SCENARIOS },
-        target: { type: "string", multiple: true },
-        json: { type: "boolean", default: false },
-      },
-    });
-    const names = values.target?.flatMap((list) => list.split(","));
-    return {
-      targets: pickTargets(names && [...new Set(names)]),
-      scenarios: loadScenarios(values.scenarios),
-      json: values.json,
-    };
-  } catch (error) {
-    console.error(`conformance: ${(error as Error).message}`);
-    console.error("usage: npm run conformance -- [--scenarios DIR] [--target NAME,...] [--json]");
-    process.exit(2);
-  }
 }
 
 async function runAll({ targets, scenarios }: Job): Promise<Result[]> {
@@ -91,7 +68,20 @@ async function errorOf(run: Promise<void>): Promise<string | undefined> {
   }
 }
 
-const job = readArguments();
+const targetNames = targets.map(({ name }) => name).join(", ");
+const job = readOptions(
+  "conformance",
+  {
+    scenarios: { value: "DIR", about: "run the scenarios of this folder instead of Wadi's own" },
+    target: { value: "NAME", list: true, about: `run on these databases only: ${targetNames}` },
+    json: { about: "print the results as one line of JSON, last" },
+  },
+  ({ scenarios, target, json }): Job => ({
+    targets: pickTargets(target),
+    scenarios: loadScenarios(scenarios ?? OWN_SCENARIOS),
+    json,
+  }),
+);
 const results = await runAll(job);
 const passed = results.filter(({ ok }) => ok).length;
 const failed = results.length - passed;

@@ -1,30 +1,12 @@
-// Measures what each operation costs on each target.
-//   npm run cost -- [--target NAME,...] [--json] [--write]
-import { parseArgs } from "node:util";
+// Measures what each operation costs on each target, and compares it with the ceilings. Exits with 1 if one is broken.
 import { startPostgres } from "../test/support/postgres.ts";
 import type { Target } from "../test/support/target.ts";
-import { pickTargets } from "../test/support/targets.ts";
+import { pickTargets, targets } from "../test/support/targets.ts";
 import { dearer, readCeilings, writeCeilings } from "./cost/ceilings.ts";
 import { writeDocument } from "./cost/document.ts";
 import { type Cost, measureTarget } from "./cost/measure.ts";
+import { readOptions } from "./options.ts";
 import { textTable } from "./text-table.ts";
-
-interface Options {
-  readonly targets: readonly Target[];
-  readonly json: boolean;
-  readonly write: boolean;
-}
-
-function readOptions(): Options {
-  const { values } = parseArgs({
-    options: { target: { type: "string" }, json: { type: "boolean" }, write: { type: "boolean" } },
-  });
-  return {
-    targets: pickTargets(values.target?.split(",")),
-    json: values.json ?? false,
-    write: values.write ?? false,
-  };
-}
 
 async function measureAll(targets: readonly Target[]): Promise<Cost[]> {
   const needed = targets.some(({ dialect }) => dialect === "postgres");
@@ -52,13 +34,16 @@ function report(costs: readonly Cost[]): string {
   return textTable([heading, ...rows]);
 }
 
-let options: Options;
-try {
-  options = readOptions();
-} catch (error) {
-  console.error(`cost: ${(error as Error).message}`);
-  process.exit(2);
-}
+const targetNames = targets.map(({ name }) => name).join(", ");
+const options = readOptions(
+  "cost",
+  {
+    target: { value: "NAME", list: true, about: `measure on these databases only: ${targetNames}` },
+    json: { about: "print the costs as one line of JSON instead of a table" },
+    write: { about: "make what is measured the new ceilings, and write them into docs/cost.md" },
+  },
+  (values) => ({ ...values, targets: pickTargets(values.target) }),
+);
 const costs = await measureAll(options.targets);
 if (options.write) writeDocument(writeCeilings(costs));
 if (!options.json) console.log(report(costs));

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import Database from "better-sqlite3";
 import { Wadi } from "../src/core/index.ts";
 import { betterSqlite3 } from "../src/drivers/better-sqlite3.ts";
@@ -11,12 +10,14 @@ import { allTasks } from "./demo/rows.ts";
 import { run } from "./demo/run.ts";
 import { shortfalls, story, summarize } from "./demo/summary.ts";
 import { View } from "./demo/view.ts";
+import { readOptions } from "./options.ts";
 
-const USAGE = "usage: npm run demo [-- --json]\n  --json   print the summary as one line of JSON, last";
 /** It takes about five seconds; on a very busy machine it may take longer, but never hangs. */
 const LIMIT_MS = 60_000;
 
-const { json } = options();
+const { json } = readOptions("demo", {
+  json: { about: "print the summary as one line of JSON, last" },
+});
 const view = new View(process.stdout);
 const stopped = new AbortController();
 const limit = setTimeout(() => stop(`not done after ${LIMIT_MS / 1000} s`), LIMIT_MS);
@@ -58,23 +59,6 @@ async function demo(): Promise<boolean> {
     await programs.killAll();
     db.close();
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function options(): { json: boolean } {
-  try {
-    const { values } = parseArgs({
-      options: {
-        json: { type: "boolean", default: false },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    });
-    if (!values.help) return values;
-    console.log(USAGE);
-    process.exit(0);
-  } catch (error) {
-    console.error(`demo: ${message(error)}\n${USAGE}`);
-    process.exit(2);
   }
 }
 

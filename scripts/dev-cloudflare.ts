@@ -3,6 +3,7 @@
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readOptions } from "./options.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const SECRET = crypto.randomUUID();
@@ -14,6 +15,10 @@ interface FinishedTask {
   readonly status: string;
   readonly result: { lines: number; words: number; headings: number } | null;
 }
+
+const { json } = readOptions("dev:cloudflare", {
+  json: { about: "print the summary as one line of JSON, last" },
+});
 
 // Before wrangler is loaded: it stays on this machine and asks nothing.
 Object.assign(process.env, { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false", CI: "1" });
@@ -50,7 +55,7 @@ try {
   const summary = await run(await worker.url);
   await worker.dispose();
   rmSync(persist, { recursive: true, force: true });
-  if (process.argv.includes("--json")) console.log(JSON.stringify(summary));
+  if (json) console.log(JSON.stringify(summary));
   process.exit(summary.submitted > 0 && summary.succeeded === summary.submitted ? 0 : 1);
 } catch (error) {
   fail(error);

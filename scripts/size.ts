@@ -1,18 +1,10 @@
-// Measures the minified and gzipped size of what a user's bundler pulls in.
-//   npm run size -- [--files] [--json] [--write]
-// --files says what is inside; --write sets the ceilings 3 % above what was measured, the core's 12 KiB at most.
-import { parseArgs } from "node:util";
+// Measures the minified and gzipped size of what a user's bundler pulls in. Exits with 1 if one is above its ceiling.
+
+import { readOptions } from "./options.ts";
 import { bundles, type Measured, measureBundle, writeCeilings } from "./size/bundles.ts";
 import { textTable } from "./text-table.ts";
 
 const CORE_CEILING = 12 * 1024;
-
-function readOptions() {
-  const { values } = parseArgs({
-    options: { files: { type: "boolean" }, json: { type: "boolean" }, write: { type: "boolean" } },
-  });
-  return values;
-}
 
 function report(sizes: readonly Measured[], withFiles: boolean): string {
   const rows = sizes.flatMap(({ bundle, gzipBytes, ceiling, files }) => [
@@ -23,20 +15,18 @@ function report(sizes: readonly Measured[], withFiles: boolean): string {
   return textTable([heading, ...rows]);
 }
 
-let options: ReturnType<typeof readOptions>;
-try {
-  options = readOptions();
-} catch (error) {
-  console.error(`size: ${(error as Error).message}`);
-  process.exit(2);
-}
+const options = readOptions("size", {
+  files: { about: "say what is inside of each bundle" },
+  json: { about: "print the sizes as one line of JSON instead of a table" },
+  write: { about: "set the ceilings 3 % above what is measured, the core's 12 KiB at most" },
+});
 const sizes = await Promise.all(Object.keys(bundles).map(measureBundle));
 if (options.write) {
   const roomy = ({ bundle, gzipBytes }: Measured) =>
     Math.min(Math.ceil(gzipBytes * 1.03), bundle === "core" ? CORE_CEILING : Number.POSITIVE_INFINITY);
   writeCeilings(Object.fromEntries(sizes.map((size) => [size.bundle, roomy(size)])));
 }
-if (!options.json) console.log(report(sizes, options.files ?? false));
+if (!options.json) console.log(report(sizes, options.files));
 const measured = options.write ? await Promise.all(Object.keys(bundles).map(measureBundle)) : sizes;
 for (const { bundle, gzipBytes, ceiling } of measured) {
   if (gzipBytes <= ceiling) continue;

@@ -14,7 +14,13 @@ const handler = createHandler({
   budgetMs: 50_000,
 });
 
-/** Answers a request of one function as the route `path` of the handler. */
-export function answer(request: Request, path: string): Promise<Response> {
-  return handler(new Request(new URL(path, request.url), request));
+/** Answers a request of one function as the route `path` of the handler, which checks the query too. */
+export function answer(
+  request: Request,
+  path: string,
+  query: URLSearchParams = new URL(request.url).searchParams,
+): Promise<Response> {
+  const url = new URL(path, request.url);
+  url.search = query.toString();
+  return handler(new Request(url, request));
 }

@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Meter } from "../../test/support/target.ts";
+import { writeChanged } from "../write-changed.ts";
 import type { Cost } from "./measure.ts";
 
 const FILE = join(import.meta.dirname, "../../test/cost/ceilings.json");
@@ -23,7 +24,7 @@ export function writeCeilings(costs: readonly Cost[]): Ceilings {
         .map(({ target: _, operation, ...numbers }) => [operation, numbers]),
     );
   }
-  writeFileSync(FILE, `${JSON.stringify(ceilings, null, 2)}\n`);
+  writeChanged(FILE, `${JSON.stringify(ceilings, null, 2)}\n`);
   return ceilings;
 }
 

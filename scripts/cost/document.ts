@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Dialect } from "../../src/core/executor.ts";
 import type { Meter } from "../../test/support/target.ts";
 import { targets } from "../../test/support/targets.ts";
+import { writeChanged } from "../write-changed.ts";
 import type { Ceilings } from "./ceilings.ts";
 import { operations } from "./operations.ts";
 
@@ -27,7 +28,7 @@ export function readDocument(): string {
 }
 
 export function writeDocument(ceilings: Ceilings): void {
-  writeFileSync(FILE, renderDocument(ceilings));
+  writeChanged(FILE, renderDocument(ceilings));
 }
 
 function table(ceilings: Ceilings): string {

@@ -43,11 +43,15 @@ export function shortfalls(summary: Summary, observed: Observed, tasks: readonly
   return found;
 }
 
+/** Modules made of other files: each is one long line after another, which says nothing about the repository. */
+const GENERATED = /^src\/protocol\/|\/generated\//;
+
 /** What happened, for a reader. */
 export function story(summary: Summary, observed: Observed, tasks: readonly FileTask[]): string[] {
   const again = redelivered(observed, tasks);
   const waited = again.filter(({ payload }) => observed.keys.includes(keyOf(payload.path)));
   const largest = tasks
+    .filter(({ payload }) => !GENERATED.test(payload.path))
     .flatMap(({ payload, result }) => (result === null ? [] : [{ path: payload.path, ...result }]))
     .sort((a, b) => b.words - a.words)
     .slice(0, 3);
@@ -57,14 +61,14 @@ export function story(summary: Summary, observed: Observed, tasks: readonly File
     `${summary.killed} of the processes was killed while it held ${observed.held.size} tasks; when their lease was ` +
       `over others ran them again, and ${again.length} succeeded in a later attempt.`,
     `${summary.waitedByKey} results reached the process that waited by key, ${waited.length} of them by way of the killed one.`,
-    "The files with the most words:",
+    "The files with the most words, generated ones left out:",
     ...largest.map(
       ({ path, lines, words, headings, longestParagraph }) =>
         `  ${path}: ${words} words, ${lines} lines, ${headings} headings; ` +
         `longest paragraph ${longestParagraph.words} words, at line ${longestParagraph.line}`,
     ),
-    "succeeded, failed and redelivered are counted from the rows in the database; submitted and waitedByKey from " +
-      "what the processes reported; invocations and killed from the processes started and how they ended.",
+    "What succeeded, failed or ran again was counted from the rows in the database; the submits and the waits from " +
+      "what the processes reported; the worker processes from how each of them started and ended.",
   ];
 }
 

@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { writeChanged } from "../write-changed.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const CEILINGS = join(ROOT, "test/size/ceilings.json");
@@ -53,5 +54,5 @@ export function readCeilings(): Record<string, number> {
 }
 
 export function writeCeilings(ceilings: Record<string, number>): void {
-  writeFileSync(CEILINGS, `${JSON.stringify(ceilings, null, 2)}\n`);
+  writeChanged(CEILINGS, `${JSON.stringify(ceilings, null, 2)}\n`);
 }

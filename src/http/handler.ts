@@ -103,6 +103,7 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
       throw new HttpError(405, "METHOD_NOT_ALLOWED", `this route takes ${allow}`, { headers: { allow } });
     }
     await guard(request, route);
+    checkQuery(request, route);
     if (route.operation === "submit") return submit(request, connect, limits);
     if (route.operation === "get") return get(route, connect, request.signal);
     if (route.operation === "wait") return wait(route, connect, request, maxWaitMs);
@@ -121,6 +122,15 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
     // Whoever asks for headers only gets those of the GET.
     return request.method === "HEAD" ? new Response(null, response) : response;
   };
+}
+
+/** Refuses a query parameter the route does not take: a misspelt one is not ignored. */
+function checkQuery({ url }: Request, { query }: Route): void {
+  for (const name of new URL(url).searchParams.keys()) {
+    if (query.includes(name)) continue;
+    const known = query.join(", ") || "none";
+    throw new InvalidArgument(`this route has no query parameter "${name.slice(0, 40)}"; it takes ${known}`);
+  }
 }
 
 /** Lets a request pass that carries an accepted token, and throws the refusal of any other. */

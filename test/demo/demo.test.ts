@@ -84,15 +84,4 @@ describe("npm run demo", () => {
     expect(output.errors).toBe("demo: terminated\n");
     expect(readdirSync(temporary)).toEqual([]);
   });
-
-  it.each([
-    ["--jsn", "Unknown option '--jsn'"],
-    ["extra", "Unexpected argument 'extra'"],
-  ])("refuses %s with exit code 2 before it starts anything", async (option, complaint) => {
-    const { output, exitCode } = demo(option);
-    expect(await exitCode).toBe(2);
-    expect(output.errors).toContain(`demo: ${complaint}`);
-    expect(output.errors).toContain("usage: npm run demo");
-    expect(output.text).toBe("");
-  });
 });

@@ -116,7 +116,7 @@ describe("the Vercel functions refuse", () => {
     const { submit, wait } = await deploy({ ...secrets, LIBSQL_URL: "file::memory:" });
     expect((await submit.POST(post({ name: "rm" }))).status).toBe(400);
     expect((await submit.POST(request("POST", "/api/submit", WADI_SECRET))).status).toBe(400);
-    for (const query of ["", "?key=", "?id=", "?key=k&timeoutMs=soon"]) {
+    for (const query of ["", "?key=", "?id=", "?key=k&timeoutMs=soon", "?key=k&timeout=9"]) {
       expect((await wait.GET(request("GET", `/api/wait${query}`, WADI_SECRET))).status).toBe(400);
     }
     expect((await wait.GET(request("GET", "/api/wait?id=none", WADI_SECRET))).status).toBe(404);

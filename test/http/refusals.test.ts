@@ -40,6 +40,10 @@ const CASES: Case[] = [
   ["an empty key", "GET", "/keys/", {}, 400, "INVALID_ARGUMENT"],
   ["a key that is too long", "GET", `/keys/${"k".repeat(1025)}`, {}, 400, "INVALID_ARGUMENT"],
   ["malformed percent-encoding", "GET", "/keys/%E0%A4%A", {}, 400, "INVALID_ARGUMENT"],
+  ["a misspelt query parameter", "GET", "/keys/k/wait?timeout=9", {}, 400, "INVALID_ARGUMENT"],
+  ["a query on a task", "GET", "/keys/k?timeoutMs=9", {}, 400, "INVALID_ARGUMENT"],
+  ["a query on a submit", "POST", "/tasks?delayMs=9", task({}), 400, "INVALID_ARGUMENT"],
+  ["a query on a drain", "POST", "/drain?budgetMs=9", {}, 400, "INVALID_ARGUMENT"],
   ["a timeout that is no number", "GET", "/keys/k/wait?timeoutMs=soon", {}, 400, "INVALID_ARGUMENT"],
   ["a timeout that is empty", "GET", "/keys/k/wait?timeoutMs=", {}, 400, "INVALID_ARGUMENT"],
   ["a timeout below 0", "GET", "/keys/k/wait?timeoutMs=-1", {}, 400, "INVALID_ARGUMENT"],
@@ -83,6 +87,15 @@ it("names the methods a route takes", async () => {
     "GET, HEAD, OPTIONS",
     "",
   ]);
+});
+
+it("names the query parameters a route takes", async () => {
+  const { call } = openFixture();
+  const message = async (path: string) => (await call("GET", path)).body.error.message;
+  expect(await message("/keys/k/wait?timeoutMs=9&timeout=9")).toBe(
+    'this route has no query parameter "timeout"; it takes timeoutMs',
+  );
+  expect(await message("/keys/k?wait=1")).toBe('this route has no query parameter "wait"; it takes none');
 });
 
 it("stops reading a body without a length as soon as it is too large", async () => {

@@ -1,0 +1,79 @@
+import { type ParseArgsConfig, parseArgs } from "node:util";
+
+/** An option of a tool, as its usage shows it. */
+export interface Option {
+  readonly about: string;
+  /** What stands for its value in the usage; a flag has none. */
+  readonly value?: string;
+  /** Takes names with commas between them, and may be given more than once. */
+  readonly list?: true;
+}
+
+type Options = Readonly<Record<string, Option>>;
+
+export type Values<O extends Options> = {
+  readonly [Name in keyof O]: O[Name] extends { list: true }
+    ? readonly string[] | undefined
+    : O[Name] extends { value: string }
+      ? string | undefined
+      : boolean;
+};
+
+/**
+ * What `npm run <tool>` was called with, as `read` makes it of the values.
+ *
+ * `--help` prints the usage and ends the process with 0. An unknown option, a stray argument or a value that `read`
+ * throws for is named in one line on stderr with the usage below, and the process ends with 2.
+ */
+export function readOptions<const O extends Options, Job = Values<O>>(
+  tool: string,
+  options: O,
+  read: (values: Values<O>) => Job = (values) => values as Job,
+): Job {
+  const usage = usageOf(tool, options);
+  try {
+    const { help, ...values } = parse(options);
+    if (help !== true) return read(values as Values<O>);
+    console.log(usage);
+    process.exit(0);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    console.error(`${tool}: ${message.split("\n")[0]}\n${usage}`);
+    process.exit(2);
+  }
+}
+
+function usageOf(tool: string, options: Options): string {
+  const shown = Object.entries(options).map(
+    ([name, { value, list, about }]) =>
+      [`--${name}${value === undefined ? "" : ` ${value}`}${list ? ",..." : ""}`, about] as const,
+  );
+  const width = Math.max(...shown.map(([option]) => option.length));
+  return [
+    `usage: npm run ${tool} -- ${shown.map(([option]) => `[${option}]`).join(" ")}`,
+    ...shown.map(([option, about]) => `  ${option.padEnd(width)}  ${about}`),
+  ].join("\n");
+}
+
+function parse(options: Options): Record<string, unknown> {
+  const kinds: NonNullable<ParseArgsConfig["options"]> = { help: { type: "boolean", short: "h" } };
+  for (const [name, { value, list }] of Object.entries(options)) {
+    kinds[name] = value === undefined ? { type: "boolean", default: false } : { type: "string" };
+    if (list) kinds[name].multiple = true;
+  }
+  const { values } = parseArgs({ options: kinds });
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? names(name, value.map(String)) : value,
+    ]),
+  );
+}
+
+/** Each name once. None at all is an error: it would pick nothing, and nothing would be done. */
+function names(option: string, lists: readonly string[]): string[] {
+  const all = lists.flatMap((list) => list.split(",")).map((name) => name.trim());
+  const named = [...new Set(all)].filter((name) => name !== "");
+  if (named.length === 0) throw new Error(`Option '--${option}' names nothing`);
+  return named;
+}
