@@ -2,10 +2,6 @@ import type { Row, Value } from "./executor.ts";
 import { decodeJson } from "./json.ts";
 import type { ErrorEnvelope, Json, Task, TaskStatus } from "./task.ts";
 
-function textOrNull(value: Value | undefined): string | null {
-  return value === null || value === undefined ? null : String(value);
-}
-
 /** 64-bit integers arrive as digits from Postgres. */
 export function numberOrNull(value: Value | undefined): number | null {
   return value === null || value === undefined ? null : Number(value);
@@ -17,27 +13,29 @@ function jsonOrNull(value: Value | undefined): Json {
 
 /** Reads a row of `cairnq_tasks`. Columns this SDK does not know are ignored. */
 export function decodeTask(row: Row): Task {
+  const text = row as Record<string, string>;
+  const textOrNull = row as Record<string, string | null>;
   return {
-    id: String(row.id),
-    name: String(row.name),
-    queue: String(row.queue),
-    status: String(row.status) as TaskStatus,
+    id: text.id!,
+    name: text.name!,
+    queue: text.queue!,
+    status: text.status as TaskStatus,
     payload: jsonOrNull(row.payload),
     result: jsonOrNull(row.result),
     error: jsonOrNull(row.error) as unknown as ErrorEnvelope | null,
     metadata: jsonOrNull(row.metadata) as { [key: string]: Json },
     progress: numberOrNull(row.progress),
-    message: textOrNull(row.message),
+    message: textOrNull.message ?? null,
     attempt: Number(row.attempt),
     maxAttempts: Number(row.max_attempts),
     priority: Number(row.priority),
-    workerId: textOrNull(row.worker_id),
+    workerId: textOrNull.worker_id ?? null,
     leaseUntilMs: numberOrNull(row.lease_until_ms),
     runAtMs: Number(row.run_at_ms),
     cancelRequestedAtMs: numberOrNull(row.cancel_requested_at_ms),
-    parentId: textOrNull(row.parent_id),
-    rootId: textOrNull(row.root_id),
-    correlationId: textOrNull(row.correlation_id),
+    parentId: textOrNull.parent_id ?? null,
+    rootId: textOrNull.root_id ?? null,
+    correlationId: textOrNull.correlation_id ?? null,
     createdAtMs: Number(row.created_at_ms),
     updatedAtMs: Number(row.updated_at_ms),
     completedAtMs: numberOrNull(row.completed_at_ms),

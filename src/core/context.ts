@@ -20,7 +20,7 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
   /** True once a heartbeat or progress report learned that a cancel was requested. */
   readonly canceled: boolean;
   /**
-   * Reports progress (0..1, null leaves it alone) and a message, in one round trip.
+   * Reports progress (0..1; what is outside is clamped, null leaves it alone) and a message, in one round trip.
    *
    * @throws {LostLease} if another worker may have the task now: stop.
    */
@@ -32,8 +32,8 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    * @throws {LostLease}
    */
   heartbeat(): Promise<{ readonly canceled: boolean }>;
-  /** Ends the attempt with this result at once; what the handler returns later is ignored. */
-  succeed(result: Result): void;
+  /** Ends the attempt with this result at once, and returns it; what the handler returns later is ignored. */
+  succeed(result: Result): Result;
   /** Ends the attempt as failed at once, as if `error` had been thrown. */
   fail(error: unknown): void;
   /** Submits a child task; parent, root and correlation id are wired. */
@@ -48,4 +48,4 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
 /** Does the work of one attempt. What it returns is the task's result; what it throws fails the attempt. */
 export type Handler<Payload = unknown, Result = unknown> = (
   context: TaskContext<Payload, Result>,
-) => Result | undefined | Promise<Result | undefined>;
+) => Result | Promise<Result>;

@@ -1,4 +1,4 @@
-import { integer, onlyKnown, optionalText, text } from "./arguments.ts";
+import { integer, MAX_TIMER_MS, onlyKnown, optionalText, text } from "./arguments.ts";
 import { InvalidArgument } from "./errors.ts";
 import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
 
@@ -68,7 +68,7 @@ export function defineTask(
     queue: optionalText("queue", options.queue) ?? "default",
     maxAttempts: integer("maxAttempts", options.maxAttempts ?? 3, 1, 1_000_000),
     priority: integer("priority", options.priority ?? 0, -1000, 1000),
-    maxRunMs: options.maxRunMs === undefined ? null : integer("maxRunMs", options.maxRunMs, 1),
+    maxRunMs: options.maxRunMs === undefined ? null : integer("maxRunMs", options.maxRunMs, 1, MAX_TIMER_MS),
     payload: schema("payload", options.payload),
     result: schema("result", options.result),
   };

@@ -18,18 +18,13 @@ export class DoneSignals {
   readonly #waiting = new Map<string, Set<() => void>>();
   #listening: Promise<(() => void) | null> | undefined;
 
-  /** Null where the executor cannot listen. */
-  static for(executor: Executor): DoneSignals | null {
-    return executor.listen === undefined ? null : new DoneSignals(executor);
-  }
-
-  private constructor(executor: Executor) {
+  constructor(executor: Executor) {
     this.#executor = executor;
   }
 
-  async subscribe(id: string): Promise<Wake> {
+  /** Does not wait for the connection: a pool may have none to give. */
+  subscribe(id: string): Wake {
     this.#listening ??= this.#listen();
-    await this.#listening;
     let fire = (): void => {};
     const fired = new Promise<void>((resolve) => {
       fire = resolve;

@@ -1,5 +1,7 @@
-import { Attempt, type AttemptEnd, type AttemptOptions } from "./attempt.ts";
+import { type Attempt, type AttemptOptions, newAttempt } from "./attempt.ts";
 import type { Backoff } from "./backoff.ts";
+import { envelope } from "./envelope.ts";
+import { isRefusal } from "./errors.ts";
 import { ulid } from "./ids.ts";
 import type { Claimed, ClaimRequest } from "./operations/lease.ts";
 import type { Settled, Settlement } from "./operations/settle.ts";
@@ -34,7 +36,8 @@ export interface DrainPlan {
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly backoff: Backoff;
-  readonly workerName: string;
+  /** Begins every lease token. */
+  readonly name: string;
   readonly deadlineMs: number;
   /** Time kept at the end to settle what was stopped, in milliseconds. */
   readonly reserveMs: number;
@@ -78,12 +81,10 @@ export class Drain {
     this.#byLane = new Map(plan.registrations.map((registration) => [laneKey(registration), registration]));
     this.#stopAtMs = plan.deadlineMs - plan.reserveMs;
     this.#attemptOptions = {
-      wadi: plan.wadi,
-      backoff: plan.backoff,
-      leaseMs: plan.leaseMs,
+      ...plan,
       stopAtMs: this.#stopAtMs,
       graceMs: plan.reserveMs / 4,
-      onEnd: (end) => this.#onEnd(end),
+      onEnd: (attempt, settlement) => this.#onEnd(attempt, settlement),
     };
   }
 
@@ -131,7 +132,13 @@ export class Drain {
     const request = this.#claimRequest(limit);
     const sentAtMs = Date.now();
     this.#counts.roundTrips++;
-    const [settled, claimed] = await wadi.store.cycle(settlements, request, { deadlineMs });
+    const call = { deadlineMs };
+    const [settled, claimed] = await wadi.store.cycle(settlements, request, call).catch(async (error) => {
+      if (!isRefusal(error)) throw error;
+      const apart = [];
+      for (const settlement of settlements) apart.push(await this.#settleAlone(settlement));
+      return [apart, await wadi.store.claim(request, call)] as const;
+    });
     this.#count(settlements, settled);
     this.#counts.recovered += claimed.recovered.length;
     this.#counts.claimed += claimed.tasks.length;
@@ -144,11 +151,24 @@ export class Drain {
         continue;
       }
       const registration = this.#byLane.get(laneKey(task))!;
-      const attempt = new Attempt(task, registration, sentAtMs + request.leaseMs, this.#attemptOptions);
+      const attempt = newAttempt(task, registration, sentAtMs + request.leaseMs, this.#attemptOptions);
       this.#running.add(attempt);
       void attempt.run();
     }
     return limit > 0 && claimed.tasks.length === limit;
+  }
+
+  /** One result that the database refuses must not hold up the others: its own task fails for good. */
+  async #settleAlone(settlement: Settlement): Promise<Settled> {
+    const { wadi, deadlineMs } = this.#plan;
+    const settle = async (one: Settlement) => (await wadi.store.settle([one], { deadlineMs }))[0]!;
+    this.#counts.roundTrips++;
+    return settle(settlement).catch((error) => {
+      if (!isRefusal(error)) throw error;
+      const { id, workerId, attempt } = settlement;
+      const refused = envelope("DriverError", "unserializable_result", error.message, false);
+      return settle({ id, workerId, attempt, outcome: "fail", error: refused });
+    });
   }
 
   /** A name is claimed only while its attempt is expected to fit; every name counts for the next due time. */
@@ -164,7 +184,7 @@ export class Drain {
     const fits = lanes.some((lane) => lane.quota > 0);
     return {
       lanes,
-      workerId: `${this.#plan.workerName}:${ulid()}`,
+      workerId: `${this.#plan.name}:${ulid()}`,
       leaseMs: this.#plan.leaseMs,
       limit: fits ? limit : 0,
     };
@@ -179,7 +199,7 @@ export class Drain {
     });
   }
 
-  #onEnd({ attempt, settlement }: AttemptEnd): void {
+  #onEnd(attempt: Attempt, settlement: Settlement | null): void {
     if (!this.#running.delete(attempt)) return;
     if (settlement === null) this.#counts.lost++;
     else this.#settlements.push(settlement);
@@ -231,7 +251,6 @@ export class Drain {
 
   async #heartbeat(): Promise<void> {
     const attempts = [...this.#running];
-    if (attempts.length === 0) return;
     const { wadi, leaseMs, deadlineMs } = this.#plan;
     const sentAtMs = Date.now();
     this.#counts.roundTrips++;
@@ -241,15 +260,7 @@ export class Drain {
       { deadlineMs },
     );
     const byId = new Map(renewed.map((entry) => [entry.id, entry]));
-    for (const attempt of attempts) {
-      const entry = byId.get(attempt.held.id);
-      if (!this.#running.has(attempt)) continue;
-      if (entry === undefined) attempt.lose();
-      else {
-        attempt.leaseEndsAtMs = sentAtMs + leaseMs;
-        if (entry.cancelRequested) attempt.cancel();
-      }
-    }
+    for (const attempt of attempts) attempt.learn(byId.get(attempt.held.id), sentAtMs + leaseMs);
   }
 
   /** Lets handlers that end in the same turn join one settlement: N tasks cost N / gathered round trips. */

@@ -103,11 +103,10 @@ export class TaskFailed extends WadiError {
   override readonly name = "TaskFailed";
   readonly task: Task;
   constructor(task: Task) {
-    const error = task.error;
+    const { code = "no code", message = "no error is stored" } = task.error ?? {};
     super(
       "TASK_FAILED",
-      `task ${task.id} (${task.name}) failed on attempt ${task.attempt} of ${task.maxAttempts}: ` +
-        `${error === null ? "no error was recorded" : `${error.code}: ${error.message}`}`,
+      `task ${task.id} (${task.name}) failed on attempt ${task.attempt} of ${task.maxAttempts}: ${code}: ${message}`,
     );
     this.task = task;
   }
@@ -164,4 +163,9 @@ export class DriverError extends WadiError {
   constructor(message: string, options: WadiErrorOptions) {
     super("DRIVER_ERROR", message, options);
   }
+}
+
+/** Whether the database said no and wrote nothing, so that it is no use to send the same again. */
+export function isRefusal(error: unknown): boolean {
+  return WadiError.is(error) && error.code === "DRIVER_ERROR" && !error.retryable;
 }

@@ -1,29 +1,31 @@
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_DIGITS = 10;
-const RANDOM_DIGITS = 16;
+const RANDOM_DIGITS = 12;
+/** The last four digits count. They begin in the lower half, so that a millisecond has room for 500,000 ids. */
+const COUNTER_LIMIT = 32 ** 4;
 
 let lastMs = 0;
-let digits: number[] = [];
+let head = "";
+let counter = COUNTER_LIMIT;
 
 /** A ULID (https://github.com/ulid/spec). Within one process each is greater than the one before it. */
 export function ulid(nowMs: number = Date.now()): string {
-  if (nowMs > lastMs) {
-    lastMs = nowMs;
-    const random = crypto.getRandomValues(new Uint8Array(RANDOM_DIGITS));
-    digits = Array.from(
-      { length: TIME_DIGITS },
-      (_, i) => Math.floor(nowMs / 32 ** (TIME_DIGITS - 1 - i)) % 32,
-    );
-    for (const byte of random) digits.push(byte % 32);
-  } else {
-    // One more than the last; should the random digits overflow, the carry goes into the time.
-    let at = digits.length - 1;
-    while (digits[at] === 31) digits[at--] = 0;
-    digits[at]!++;
+  counter++;
+  if (nowMs > lastMs || counter >= COUNTER_LIMIT) {
+    lastMs = Math.max(nowMs, lastMs + 1);
+    head = "";
+    for (let at = TIME_DIGITS - 1; at >= 0; at--) head += ALPHABET[Math.floor(lastMs / 32 ** at) % 32];
+    const random = crypto.getRandomValues(new Uint8Array(RANDOM_DIGITS + 3));
+    for (let i = 0; i < RANDOM_DIGITS; i++) head += ALPHABET[random[i]! % 32];
+    counter = ((random[12]! << 16) | (random[13]! << 8) | random[14]!) % (COUNTER_LIMIT / 2);
   }
-  let id = "";
-  for (const digit of digits) id += ALPHABET[digit];
-  return id;
+  return (
+    head +
+    ALPHABET[counter >> 15] +
+    ALPHABET[(counter >> 10) & 31] +
+    ALPHABET[(counter >> 5) & 31] +
+    ALPHABET[counter & 31]
+  );
 }
 
 export const newTaskId = (): string => `task_${ulid()}`;

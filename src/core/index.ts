@@ -2,7 +2,22 @@ export type { Backoff } from "./backoff.ts";
 export type { Handler, TaskContext } from "./context.ts";
 export { type AnyTaskDefinition, defineTask, type TaskDefinition, type TaskOptions } from "./define-task.ts";
 export type { DrainSummary } from "./drain.ts";
-export * from "./errors.ts";
+export {
+  AlreadyExists,
+  DriverError,
+  type ErrorCode,
+  InvalidArgument,
+  LostLease,
+  ProtocolVersionMismatch,
+  SerializationError,
+  TaskCanceled,
+  TaskError,
+  type TaskErrorOptions,
+  TaskFailed,
+  TaskTimeout,
+  WadiError,
+  type WadiErrorOptions,
+} from "./errors.ts";
 export type { Dialect, ErrorClass, Executor, Limits, Row, Statement, Value } from "./executor.ts";
 export { type MigrateOptions, migrate } from "./migrate.ts";
 export type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";

@@ -16,35 +16,26 @@ function refuse(what: string, path: string, found: string): never {
   throw new SerializationError(`${where} is ${found}, which JSON cannot hold; pass plain JSON values`);
 }
 
-function check(value: unknown, what: string, path: string, parents: object[]): void {
-  switch (typeof value) {
-    case "number":
-      if (!Number.isFinite(value)) refuse(what, path, String(value));
-      return;
-    case "bigint":
-    case "function":
-    case "symbol":
-    case "undefined":
-      refuse(what, path, typeof value === "undefined" ? "undefined" : `a ${typeof value}`);
-      return;
-    case "object": {
-      if (value === null) return;
-      if (parents.includes(value)) refuse(what, path, "a reference to its own parent");
-      if (parents.length === MAX_DEPTH) {
-        throw new SerializationError(`${what} is nested more than ${MAX_DEPTH} levels deep; flatten it`);
-      }
-      if (typeof (value as { toJSON?: unknown }).toJSON === "function") return;
-      parents.push(value);
-      if (Array.isArray(value)) {
-        for (let i = 0; i < value.length; i++) check(value[i], what, `${path}[${i}]`, parents);
-      } else {
-        for (const key of Object.keys(value)) {
-          const member = (value as Record<string, unknown>)[key];
-          if (member !== undefined) check(member, what, path === "" ? key : `${path}.${key}`, parents);
-        }
-      }
-      parents.pop();
-    }
+function check(value: unknown, what: string, path: string, parents: readonly object[]): void {
+  if (value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value))
+    return;
+  if (typeof value !== "object") {
+    const named = typeof value === "number" || value === undefined;
+    refuse(what, path, named ? String(value) : `a ${typeof value}`);
+  }
+  if (parents.includes(value)) refuse(what, path, "a reference to its own parent");
+  if (parents.length === MAX_DEPTH) {
+    throw new SerializationError(`${what} is nested more than ${MAX_DEPTH} levels deep; flatten it`);
+  }
+  if ("toJSON" in value) return;
+  const within = [...parents, value];
+  if (Array.isArray(value)) {
+    for (const [i, member] of value.entries()) check(member, what, `${path}[${i}]`, within);
+    return;
+  }
+  if (Symbol.iterator in value) refuse(what, path, `a ${value.constructor.name}`);
+  for (const [key, member] of Object.entries(value)) {
+    if (member !== undefined) check(member, what, path === "" ? key : `${path}.${key}`, within);
   }
 }
 

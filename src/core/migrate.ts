@@ -1,13 +1,12 @@
 import { onlyKnown } from "./arguments.ts";
 import { sleep } from "./backoff.ts";
-import { isTransient } from "./error-class.ts";
 import type { Executor, Statement } from "./executor.ts";
 import type { Migration, Protocol } from "./protocol.ts";
 import { bind } from "./statement.ts";
 import { explainVersion } from "./version.ts";
 
-/** Rounds of reading what is applied and applying the next. Each round either advances or lost a race. */
-const MAX_ROUNDS = 50;
+/** Failures of one migration after which it is not a lost race. */
+const MAX_FAILURES = 5;
 
 export interface MigrateOptions {
   /**
@@ -27,16 +26,18 @@ export interface MigrateOptions {
  */
 export async function migrate(executor: Executor, options?: MigrateOptions): Promise<void> {
   const wanted = wantedMigrations(executor.protocol, options);
-  for (let round = 1; ; round++) {
+  for (let failures = 0; ; ) {
     const applied = await appliedMigrations(executor);
     if (applied.size === 0) await unlessMissing(executor, explainVersion(executor), undefined);
     const next = wanted.find(({ name }) => !applied.has(name));
     if (next === undefined) return;
     try {
       await executor.batch(migrationBatch(executor, next));
+      failures = 0;
     } catch (error) {
       // Another process may have applied it first: look again before giving up.
-      if (round >= MAX_ROUNDS || !(await wasLost(executor, next, error))) throw error;
+      if (++failures === MAX_FAILURES) throw error;
+      await sleep(100 * Math.random());
     }
   }
 }
@@ -66,13 +67,4 @@ function unlessMissing<T>(executor: Executor, answer: Promise<T>, otherwise: T):
     if (executor.classify(error) === "missing-schema") return otherwise;
     throw error;
   });
-}
-
-/** True if the failed migration is in the ledger now, or the failure was one that passes. */
-async function wasLost(executor: Executor, migration: Migration, error: unknown): Promise<boolean> {
-  if (isTransient(executor.classify(error))) {
-    await sleep(50 + Math.random() * 100);
-    return true;
-  }
-  return (await appliedMigrations(executor)).has(migration.name);
 }

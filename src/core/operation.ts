@@ -22,6 +22,15 @@ export interface Target {
   readonly nowMs: number | null;
 }
 
+/** An operation of one statement. */
+export function single<T>(
+  name: string,
+  statement: Statement,
+  decode: (rows: readonly Row[]) => T,
+): Operation<T> {
+  return { name, statements: [statement], decode: ([rows]) => decode(rows!) };
+}
+
 /** Two operations in one round trip, in this order. */
 export function join<A, B>(name: string, first: Operation<A>, second: Operation<B>): Operation<[A, B]> {
   const size = first.statements.length;

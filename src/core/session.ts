@@ -1,5 +1,5 @@
+import { MAX_TIMER_MS } from "./arguments.ts";
 import { type Backoff, backoffDelay, sleep } from "./backoff.ts";
-import { isTransient } from "./error-class.ts";
 import { DriverError, WadiError } from "./errors.ts";
 import type { ErrorClass, Executor, Row, Statement } from "./executor.ts";
 import { type MigrateOptions, migrate } from "./migrate.ts";
@@ -21,19 +21,22 @@ export interface CallOptions {
 }
 
 const ADVICE: Record<ErrorClass, string> = {
-  conflict: "a constraint of the database refused it",
+  conflict: "the database refused it; its cause says why",
   busy: "the database stayed locked or overloaded; try again later",
   unavailable: "the database could not be reached; check that it runs and that the client points at it",
   "missing-schema": "its tables are missing and could not be created; migrate with a role that may",
-  rejected: "the database refused it",
+  rejected: "the database refused it; its cause says why",
   unknown: "the connection failed and the outcome is not known; send it again",
 };
+
+/** Whether the same request may succeed later, or may even have succeeded. */
+function isTransient(kind: ErrorClass): boolean {
+  return kind === "busy" || kind === "unavailable" || kind === "unknown";
+}
 
 /** Sends operations through one executor: applies missing migrations and sends again what may be sent again. */
 export class Session {
   readonly executor: Executor;
-  /** Round trips made so far, retries and migrations included. */
-  roundTrips = 0;
   readonly #retry: RetryPolicy;
   readonly #clock: (() => number) | undefined;
   #verified = false;
@@ -55,14 +58,16 @@ export class Session {
     let migrated = false;
     for (let tries = 1; ; tries++) {
       call.signal?.throwIfAborted();
+      let results: readonly Row[][];
       try {
-        return current.decode(await this.#send(current.statements));
+        results = await this.#within(operation.name, this.#send(current.statements), call);
       } catch (error) {
+        call.signal?.throwIfAborted();
         if (WadiError.is(error)) throw error;
         const kind = this.executor.classify(error);
         if (kind === "missing-schema" && !migrated) {
           migrated = true;
-          await this.migrate();
+          await this.#within(operation.name, this.migrate(), call);
           continue;
         }
         if (kind === "rejected" && !this.#verified) {
@@ -72,11 +77,31 @@ export class Session {
           });
         }
         const delay = backoffDelay(this.#retry, tries);
-        if (!this.#mayTryAgain(kind, tries, delay, call)) throw this.#wrap(operation.name, kind, error);
+        const isLate = call.deadlineMs !== undefined && Date.now() + delay >= call.deadlineMs;
+        if (isLate || tries >= this.#retry.tries || !isTransient(kind)) {
+          throw this.#wrap(operation.name, kind, error);
+        }
         if (kind === "unknown") current = operation.resend?.() ?? operation;
         await sleep(delay, call.signal);
+        continue;
       }
+      return current.decode(results);
     }
+  }
+
+  /** The answer, unless the caller's signal or deadline comes first: a database may never answer. */
+  #within<T>(name: string, answer: Promise<T>, { signal, deadlineMs }: CallOptions): Promise<T> {
+    if (signal === undefined && deadlineMs === undefined) return answer;
+    return new Promise((resolve, reject) => {
+      const overdue = () => reject(this.#wrap(name, "unknown", new Error("no answer came in time")));
+      const timer = deadlineMs && setTimeout(overdue, Math.min(deadlineMs - Date.now(), MAX_TIMER_MS));
+      const abort = () => reject(signal!.reason);
+      signal?.addEventListener("abort", abort);
+      answer.then(resolve, reject).finally(() => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", abort);
+      });
+    });
   }
 
   /** Applies the migrations that are missing. Calls in flight share one run. */
@@ -98,7 +123,6 @@ export class Session {
 
   /** The first request of a session carries a guard that makes a database of a newer protocol refuse it. */
   async #send(statements: readonly Statement[]): Promise<readonly Row[][]> {
-    this.roundTrips++;
     if (!this.#verified) {
       const [, ...results] = await this.executor.batch([
         bind(this.executor, "guard_version", {}),
@@ -109,11 +133,6 @@ export class Session {
     }
     if (statements.length === 1) return [await this.executor.run(statements[0]!)];
     return this.executor.batch(statements);
-  }
-
-  #mayTryAgain(kind: ErrorClass, tries: number, delay: number, call: CallOptions): boolean {
-    if (!isTransient(kind) || tries >= this.#retry.tries) return false;
-    return call.deadlineMs === undefined || Date.now() + delay < call.deadlineMs;
   }
 
   #wrap(operation: string, kind: ErrorClass, cause: unknown): DriverError {

@@ -5,10 +5,10 @@ import type { NewTask } from "./operations/submit.ts";
 const OVERHEAD_BYTES = 400;
 
 /** An upper bound of the bytes a task takes in a statement's parameter. */
-function taskBytes(task: NewTask, textBytes: (text: string) => number): number {
-  const { name, queue, metadataJson, payloadJson, key, correlationId } = task;
-  const escaped = 6 * (name.length + queue.length + (key?.length ?? 0) + (correlationId?.length ?? 0));
-  return OVERHEAD_BYTES + escaped + textBytes(metadataJson) + textBytes(payloadJson);
+function taskBytes({ columns, key }: NewTask, textBytes: (text: string) => number): number {
+  const { name, queue, correlation_id } = columns;
+  const escaped = 6 * (name.length + queue.length + (correlation_id?.length ?? 0) + (key?.length ?? 0));
+  return OVERHEAD_BYTES + escaped + textBytes(columns.metadata) + textBytes(columns.payload);
 }
 
 /**

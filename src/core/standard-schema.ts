@@ -12,6 +12,9 @@ export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
+/** Places named in a message. */
+const SHOWN = 5;
+
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
@@ -20,16 +23,11 @@ export interface StandardIssue {
 export type InferInput<S> = S extends StandardSchemaV1<infer Input, unknown> ? Input : never;
 export type InferOutput<S> = S extends StandardSchemaV1<unknown, infer Output> ? Output : never;
 
-/** Issues shown in a message. */
-const SHOWN = 5;
-
-/** Names the places that are wrong and the rules they break, as `user.email: Invalid email`. */
-export function describeIssues(issues: readonly StandardIssue[]): string {
-  const shown = issues.slice(0, SHOWN).map((issue) => {
-    const path = (issue.path ?? [])
-      .map((part) => String(typeof part === "object" ? part.key : part))
-      .join(".");
-    return path === "" ? issue.message : `${path}: ${issue.message}`;
-  });
-  return shown.join("; ") + (issues.length > SHOWN ? `; and ${issues.length - SHOWN} more` : "");
+/** Says which places a schema refuses, and not why: a library's own message may hold the value. */
+export function invalid(what: "payload" | "result", name: string, issues: readonly StandardIssue[]): string {
+  const places = issues.map(({ path = [] }) =>
+    path.map((part) => String(typeof part === "object" ? part.key : part)).join("."),
+  );
+  const at = [...new Set(places.filter((place) => place !== ""))].slice(0, SHOWN).join(", ");
+  return `the ${what} of ${name} does not match its schema${at && ` at ${at}`}`;
 }

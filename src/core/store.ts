@@ -34,18 +34,13 @@ export interface StoreOptions {
 }
 
 /** Every operation of the protocol on one database, each one round trip. Arguments are taken as checked. */
-export class Store {
-  readonly session: Session;
+export class Store extends Session {
   /** Room a settle or submit statement may fill with JSON. */
   readonly maxBytes: number;
 
   constructor(executor: Executor, { retry, clock }: StoreOptions = {}) {
-    this.session = new Session(executor, { tries: 6, baseMs: 50, capMs: 1000, ...retry }, clock);
+    super(executor, { tries: 6, baseMs: 50, capMs: 1000, ...retry }, clock);
     this.maxBytes = executor.limits.maxParamBytes;
-  }
-
-  get executor(): Executor {
-    return this.session.executor;
   }
 
   #run<Args extends unknown[], T>(
@@ -53,7 +48,7 @@ export class Store {
     args: Args,
     call?: CallOptions,
   ): Promise<T> {
-    return this.session.execute(build(this.session.target, ...args), call);
+    return this.execute(build(this.target, ...args), call);
   }
 
   submit(tasks: readonly NewTask[], call?: CallOptions): Promise<SubmittedTask[]> {
@@ -114,8 +109,8 @@ export class Store {
     request: ClaimRequest,
     call?: CallOptions,
   ): Promise<[settled: Settled[], claimed: Claimed]> {
-    const { target } = this.session;
+    const { target } = this;
     const settling = settle(target, settlements, this.maxBytes);
-    return this.session.execute(join("cycle", settling, claim(target, request)), call);
+    return this.execute(join("cycle", settling, claim(target, request)), call);
   }
 }

@@ -4,7 +4,7 @@ import { InvalidArgument } from "./errors.ts";
 import { newTaskId } from "./ids.ts";
 import { encodeJson, type JsonTarget } from "./json.ts";
 import type { NewTask } from "./operations/submit.ts";
-import { describeIssues } from "./standard-schema.ts";
+import { invalid } from "./standard-schema.ts";
 import { CONFLICT_POLICIES, type ConflictPolicy, type Json } from "./task.ts";
 
 export interface SubmitOptions {
@@ -66,25 +66,25 @@ export function prepareTask(
   if (options.runAt !== undefined && options.delayMs !== undefined) {
     throw new InvalidArgument("pass either runAt or delayMs, not both");
   }
-  const value = payload === undefined ? null : payload;
-  const metadata = options.metadata ?? {};
+  const { queue, maxAttempts, priority, delayMs, runAt, metadata, correlationId, conflict } = options;
   return {
-    id: newTaskId(),
-    name,
-    queue: text("queue", options.queue ?? definition?.queue ?? "default"),
-    payload: value,
-    payloadJson: encodeJson(value, `the payload of ${name}`, target),
-    metadata,
-    metadataJson: options.metadata === undefined ? "{}" : encodeMetadata(target, metadata),
-    maxAttempts: integer("maxAttempts", options.maxAttempts ?? definition?.maxAttempts ?? 3, 1, 1_000_000),
-    priority: integer("priority", options.priority ?? definition?.priority ?? 0, -1000, 1000),
-    delayMs: integer("delayMs", options.delayMs ?? 0, 0, MAX_DELAY_MS),
-    runAtMs: options.runAt === undefined ? null : integer("runAt", Number(options.runAt), 0),
-    parentId: lineage?.parentId ?? null,
-    rootId: lineage?.rootId ?? null,
-    correlationId: optionalText("correlationId", options.correlationId) ?? lineage?.correlationId ?? null,
+    columns: {
+      id: newTaskId(),
+      name,
+      queue: text("queue", queue ?? definition?.queue ?? "default"),
+      payload: encodeJson(payload === undefined ? null : payload, `the payload of ${name}`, target),
+      metadata: metadata === undefined ? "{}" : encodeMetadata(target, metadata),
+      max_attempts: integer("maxAttempts", maxAttempts ?? definition?.maxAttempts ?? 3, 1, 1_000_000),
+      priority: integer("priority", priority ?? definition?.priority ?? 0, -1000, 1000),
+      delay_ms: integer("delayMs", delayMs ?? 0, 0, MAX_DELAY_MS),
+      run_at_ms:
+        runAt === undefined ? null : integer("runAt", runAt instanceof Date ? runAt.getTime() : runAt, 0),
+      parent_id: lineage?.parentId ?? null,
+      root_id: lineage?.rootId ?? null,
+      correlation_id: optionalText("correlationId", correlationId) ?? lineage?.correlationId ?? null,
+    },
     key,
-    conflict: oneOf("conflict", options.conflict ?? "reuse", CONFLICT_POLICIES),
+    conflict: oneOf("conflict", conflict ?? "reuse", CONFLICT_POLICIES),
   };
 }
 
@@ -96,7 +96,7 @@ export function prepareTask(
 export async function validatePayload(task: AnyTaskDefinition, payload: unknown): Promise<void> {
   const checked = await task.payload?.["~standard"].validate(payload);
   if (checked?.issues) {
-    throw new InvalidArgument(`the payload of ${task.name} is invalid: ${describeIssues(checked.issues)}`);
+    throw new InvalidArgument(invalid("payload", task.name, checked.issues), { cause: checked.issues });
   }
 }
 

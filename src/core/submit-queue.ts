@@ -1,4 +1,4 @@
-import { WadiError } from "./errors.ts";
+import { isRefusal } from "./errors.ts";
 import type { NewTask, SubmittedTask } from "./operations/submit.ts";
 import { splitTasks } from "./split.ts";
 import type { Store } from "./store.ts";
@@ -52,8 +52,7 @@ export class SubmitQueue {
       for (const [i, { resolve }] of part.entries()) resolve(submitted[i]!);
     } catch (error) {
       // What the database refuses may be the fault of one: nothing was written, so each is sent by itself.
-      const isRefusal = WadiError.is(error) && error.code === "DRIVER_ERROR" && !error.retryable;
-      if (isRefusal && part.length > 1) for (const entry of part) void this.#send([entry]);
+      if (isRefusal(error) && part.length > 1) for (const entry of part) void this.#send([entry]);
       else for (const { reject } of part) reject(error);
     }
   }

@@ -1,7 +1,7 @@
 import { integer, oneOf, onlyKnown, optionalText, text } from "./arguments.ts";
 import type { AnyTaskDefinition, TaskDefinition } from "./define-task.ts";
 import { DoneSignals } from "./done-signals.ts";
-import { AlreadyExists, TaskCanceled, TaskFailed } from "./errors.ts";
+import { AlreadyExists, InvalidArgument, TaskCanceled, TaskFailed } from "./errors.ts";
 import type { Executor } from "./executor.ts";
 import type { MigrateOptions } from "./migrate.ts";
 import type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
@@ -12,7 +12,7 @@ import { Store, type StoreOptions } from "./store.ts";
 import { type Lineage, prepareTask, type SubmitOptions, validatePayload } from "./submission.ts";
 import { SubmitQueue } from "./submit-queue.ts";
 import { TASK_STATUSES, type Task, type TaskStatus } from "./task.ts";
-import { WAIT_OPTION_NAMES, type WaitOptions, waitForTask } from "./wait.ts";
+import { checkWait, type WaitOptions, waitForTask } from "./wait.ts";
 
 export type WadiOptions = StoreOptions;
 
@@ -55,9 +55,13 @@ export class Wadi {
 
   constructor(executor: Executor, options: WadiOptions = {}) {
     onlyKnown("new Wadi", options, ["retry", "clock"]);
+    onlyKnown("retry", options.retry, ["tries", "baseMs", "capMs"]);
+    if (executor?.protocol === undefined) {
+      throw new InvalidArgument("new Wadi takes an executor, such as betterSqlite3(db)");
+    }
     this.store = new Store(executor, options);
     this.#submits = new SubmitQueue(this.store);
-    this.#signals = DoneSignals.for(executor);
+    this.#signals = executor.listen === undefined ? null : new DoneSignals(executor);
   }
 
   get executor(): Executor {
@@ -114,6 +118,8 @@ export class Wadi {
     task: string | AnyTaskDefinition,
     entries: readonly SubmitEntry[],
   ): Promise<SubmittedTask[]> {
+    if (!Array.isArray(entries))
+      throw new InvalidArgument("submitMany takes an array of { payload, ...options }");
     const prepared = entries.map(({ payload, ...options }) =>
       prepareTask(this.executor, task, payload, options),
     );
@@ -126,76 +132,76 @@ export class Wadi {
   }
 
   /** Reads one task, null if there is none. */
-  get(id: string, call?: CallOptions): Promise<Task | null> {
+  async get(id: string, call?: CallOptions): Promise<Task | null> {
     return this.store.get(byId(id), call);
   }
 
   /** Reads the task a key points at, null if there is none. */
-  getByKey(key: string, call?: CallOptions): Promise<Task | null> {
+  async getByKey(key: string, call?: CallOptions): Promise<Task | null> {
     return this.store.get(byKey(key), call);
   }
 
   /** Reads only the id and status. */
-  getStatus(id: string, call?: CallOptions): Promise<TaskStatusOnly | null> {
+  async getStatus(id: string, call?: CallOptions): Promise<TaskStatusOnly | null> {
     return this.store.getStatus(byId(id), call);
   }
 
-  getStatusByKey(key: string, call?: CallOptions): Promise<TaskStatusOnly | null> {
+  async getStatusByKey(key: string, call?: CallOptions): Promise<TaskStatusOnly | null> {
     return this.store.getStatus(byKey(key), call);
   }
 
   /** Lists tasks, newest first. */
-  list(options: ListOptions = {}, call?: CallOptions): Promise<Task[]> {
+  async list(options: ListOptions = {}, call?: CallOptions): Promise<Task[]> {
     onlyKnown("list", options, ["status", "queue", "name", "rootId", "correlationId", "limit", "offset"]);
     const filter = {
       status: options.status === undefined ? null : oneOf("status", options.status, TASK_STATUSES),
       queue: optionalText("queue", options.queue),
       name: optionalText("name", options.name),
-      rootId: optionalText("rootId", options.rootId),
-      correlationId: optionalText("correlationId", options.correlationId),
-      limit: integer("limit", options.limit ?? 50, 1, 1000),
-      offset: integer("offset", options.offset ?? 0, 0),
+      root_id: optionalText("rootId", options.rootId),
+      correlation_id: optionalText("correlationId", options.correlationId),
+      max_tasks: integer("limit", options.limit ?? 50, 1, 1000),
+      skip_tasks: integer("offset", options.offset ?? 0, 0),
     };
     return this.store.list(filter, call);
   }
 
   /** Counts tasks by queue and status. Queues that are asked for are always present. */
-  stats(queues?: readonly string[], call?: CallOptions): Promise<Record<string, StatusCounts>> {
+  async stats(queues?: readonly string[], call?: CallOptions): Promise<Record<string, StatusCounts>> {
     return this.store.stats(queues === undefined ? null : queues.map((queue) => text("queue", queue)), call);
   }
 
   /** How many more tasks the queue takes before `maxDepth` are queued. Reads at most `maxDepth` rows. */
-  queueDepth(queue: string, maxDepth: number, call?: CallOptions): Promise<number> {
+  async queueDepth(queue: string, maxDepth: number, call?: CallOptions): Promise<number> {
     return this.store.queueDepth(text("queue", queue), integer("maxDepth", maxDepth, 1, 1_000_000), call);
   }
 
   /** Cancels a queued task at once, asks a running one to stop, and returns it; null if there is none. */
-  cancel(id: string, call?: CallOptions): Promise<Task | null> {
+  async cancel(id: string, call?: CallOptions): Promise<Task | null> {
     return this.store.cancel(byId(id), call);
   }
 
-  cancelByKey(key: string, call?: CallOptions): Promise<Task | null> {
+  async cancelByKey(key: string, call?: CallOptions): Promise<Task | null> {
     return this.store.cancel(byKey(key), call);
   }
 
   /** Queues a failed or canceled task again and returns it; null if there is none. */
-  retry(id: string, options: RetryOptions = {}, call?: CallOptions): Promise<Task | null> {
+  async retry(id: string, options: RetryOptions = {}, call?: CallOptions): Promise<Task | null> {
     return this.#retry(byId(id), options, call);
   }
 
-  retryByKey(key: string, options: RetryOptions = {}, call?: CallOptions): Promise<Task | null> {
+  async retryByKey(key: string, options: RetryOptions = {}, call?: CallOptions): Promise<Task | null> {
     return this.#retry(byKey(key), options, call);
   }
 
   /** Deletes terminal tasks, oldest first, with their keys, and returns how many. */
-  purge(options: PurgeOptions, call?: CallOptions): Promise<number> {
+  async purge(options: PurgeOptions, call?: CallOptions): Promise<number> {
     onlyKnown("purge", options, ["olderThanMs", "queue", "status", "name", "limit"]);
     const filter = {
-      olderThanMs: integer("olderThanMs", options.olderThanMs, 0),
+      older_than_ms: integer("olderThanMs", options.olderThanMs, 0),
       queue: optionalText("queue", options.queue),
       status: options.status === undefined ? null : oneOf("status", options.status, TASK_STATUSES.slice(2)),
       name: optionalText("name", options.name),
-      limit: integer("limit", options.limit ?? 1000, 1, 100_000),
+      max_tasks: integer("limit", options.limit ?? 1000, 1, 100_000),
     };
     return this.store.purge(filter, call);
   }
@@ -208,12 +214,13 @@ export class Wadi {
   wait<Payload, Result>(task: Task<Payload, Result>, options?: WaitOptions): Promise<Task<Payload, Result>>;
   wait(id: string, options?: WaitOptions): Promise<Task>;
   async wait(task: string | Task, options?: WaitOptions): Promise<Task> {
-    return this.#wait(byId(typeof task === "string" ? task : task.id), options);
+    const ref = byId(typeof task === "string" ? task : task?.id);
+    return waitForTask(this.store, ref, checkWait(options), this.#signals);
   }
 
   /** Waits for the task a key points at; a replace moves the wait, and a key without a task is waited for. */
   async waitByKey(key: string, options?: WaitOptions): Promise<Task> {
-    return this.#wait(byKey(key), options);
+    return waitForTask(this.store, byKey(key), checkWait(options), this.#signals);
   }
 
   /**
@@ -233,8 +240,9 @@ export class Wadi {
     options: SubmitOptions & WaitOptions = {},
   ): Promise<unknown> {
     const { timeoutMs, signal, pollMs, maxPollMs, ...submitOptions } = options;
-    const submitted = await this.submitFrom(undefined, task, payload, submitOptions);
-    const done = await this.#wait({ id: submitted.id }, { timeoutMs, signal, pollMs, maxPollMs });
+    const wait = checkWait({ timeoutMs, signal, pollMs, maxPollMs });
+    const { id } = await this.submitFrom(undefined, task, payload, submitOptions);
+    const done = await waitForTask(this.store, { id }, wait, this.#signals);
     if (done.status === "failed") throw new TaskFailed(done);
     if (done.status === "canceled") throw new TaskCanceled(done);
     return done.result;
@@ -245,7 +253,7 @@ export class Wadi {
    * optional is applied only here.
    */
   migrate(options?: MigrateOptions): Promise<void> {
-    return this.store.session.migrate(options);
+    return this.store.migrate(options);
   }
 
   /** Closes what Wadi opened. The database client stays open. */
@@ -257,11 +265,6 @@ export class Wadi {
   #retry(ref: TaskRef, options: RetryOptions, call?: CallOptions): Promise<Task | null> {
     onlyKnown("retry", options, ["resetAttempt"]);
     return this.store.retry(ref, options.resetAttempt ?? false, call);
-  }
-
-  #wait(ref: TaskRef, options?: WaitOptions): Promise<Task> {
-    onlyKnown("wait", options, WAIT_OPTION_NAMES);
-    return waitForTask(this.store, ref, options, this.#signals);
   }
 }
 

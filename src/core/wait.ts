@@ -1,4 +1,4 @@
-import { integer } from "./arguments.ts";
+import { integer, MAX_TIMER_MS, onlyKnown } from "./arguments.ts";
 import { sleep } from "./backoff.ts";
 import type { DoneSignals } from "./done-signals.ts";
 import { TaskTimeout } from "./errors.ts";
@@ -17,9 +17,27 @@ export interface WaitOptions {
   readonly maxPollMs?: number | undefined;
 }
 
-export const WAIT_OPTION_NAMES = ["timeoutMs", "signal", "pollMs", "maxPollMs"];
-
 const GROWTH = 1.5;
+/** What a look that was sent in time may take beyond it. */
+const GRACE_MS = 1000;
+
+export interface CheckedWait {
+  readonly timeoutMs: number;
+  readonly pollMs: number;
+  readonly maxPollMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** @throws {InvalidArgument} if an option is out of range, or the signal's reason if it is aborted already. */
+export function checkWait(options: WaitOptions = {}): CheckedWait {
+  onlyKnown("wait", options, ["timeoutMs", "signal", "pollMs", "maxPollMs"]);
+  const { timeoutMs = 30_000, pollMs = 100, maxPollMs = 500, signal } = options;
+  signal?.throwIfAborted();
+  integer("timeoutMs", timeoutMs, 0);
+  integer("pollMs", pollMs, 1, MAX_TIMER_MS);
+  integer("maxPollMs", maxPollMs, 1, MAX_TIMER_MS);
+  return { timeoutMs, pollMs, maxPollMs, signal };
+}
 
 /**
  * Waits until a task is terminal and returns it. Looks at id and status only, and reads the whole row once.
@@ -28,33 +46,31 @@ const GROWTH = 1.5;
 export async function waitForTask(
   store: Store,
   ref: TaskRef,
-  options: WaitOptions = {},
-  signals: DoneSignals | null = null,
+  { timeoutMs, pollMs, maxPollMs, signal }: CheckedWait,
+  signals: DoneSignals | null,
 ): Promise<Task> {
-  const timeoutMs = integer("timeoutMs", options.timeoutMs ?? 30_000, 0);
-  const firstPoll = integer("pollMs", options.pollMs ?? 100, 1);
-  const maxPoll = Math.max(firstPoll, integer("maxPollMs", options.maxPollMs ?? 500, 1));
-  const { signal } = options;
-  const deadlineMs = Date.now() + timeoutMs;
-  let pause = firstPoll;
-  let lastId: string | null = "id" in ref ? ref.id : null;
+  const endMs = Date.now() + timeoutMs;
+  const call = { signal, deadlineMs: endMs + GRACE_MS };
+  let pause = pollMs;
+  let lastId = "id" in ref ? ref.id : null;
   for (;;) {
-    const wake = signals === null || lastId === null ? null : await signals.subscribe(lastId);
+    const wake = lastId === null ? undefined : signals?.subscribe(lastId);
     try {
-      const seen = await store.getStatus(ref, { signal, deadlineMs });
-      const left = deadlineMs - Date.now();
+      const seen = await store.getStatus(ref, call);
+      const left = endMs - Date.now();
       if (left <= 0 || (seen !== null && isTerminal(seen.status))) {
-        const task = await store.get(ref, { signal });
+        const task = await store.get(ref, call);
         // It may be done by now, or gone or queued again: purged, or retried by somebody. Then look again.
         if (task !== null && isTerminal(task.status)) return task;
         if (left <= 0) throw timedOut(ref, timeoutMs, task);
       }
-      const moved = seen !== null && seen.id !== lastId;
-      lastId = seen?.id ?? lastId;
-      // A key that has just shown its task: subscribe before pausing.
-      if (moved && signals !== null) continue;
-      await Promise.race([sleep(Math.min(pause, left), signal), ...(wake === null ? [] : [wake.fired])]);
-      pause = Math.min(maxPoll, pause * GROWTH);
+      if (seen !== null && seen.id !== lastId) {
+        lastId = seen.id;
+        if (signals !== null) continue; // a key that has just shown its task: subscribe before pausing
+      }
+      const paused = sleep(Math.min(pause, left), signal);
+      await Promise.race([paused, wake?.fired ?? paused]);
+      pause = Math.max(pollMs, Math.min(maxPollMs, pause * GROWTH));
     } finally {
       wake?.release();
     }
@@ -75,7 +91,7 @@ function stuck(task: Task | null, byKey: boolean): string {
   if (task === null)
     return byKey ? "the key has no task; was it submitted?" : "there is no such task; was it purged?";
   if (task.status === "running") {
-    return `it is running attempt ${task.attempt} of ${task.maxAttempts}; wait longer, or give it less to do`;
+    return `it is running attempt ${task.attempt} of ${task.maxAttempts}; wait longer`;
   }
   if (task.attempt > 0) {
     return `it failed ${task.attempt} of ${task.maxAttempts} attempts and is queued again (last error: ${task.error?.code ?? "none"})`;

@@ -1,4 +1,4 @@
-import { integer, onlyKnown, text } from "./arguments.ts";
+import { integer, MAX_TIMER_MS, onlyKnown, text } from "./arguments.ts";
 import type { Backoff } from "./backoff.ts";
 import type { Handler } from "./context.ts";
 import { type AnyTaskDefinition, defineTask, type TaskDefinition } from "./define-task.ts";
@@ -96,7 +96,9 @@ export class Worker {
       name: definition.name,
       handler: handler as Handler,
       maxRunMs:
-        options.maxRunMs === undefined ? definition.maxRunMs : integer("maxRunMs", options.maxRunMs, 1),
+        options.maxRunMs === undefined
+          ? definition.maxRunMs
+          : integer("maxRunMs", options.maxRunMs, 1, MAX_TIMER_MS),
       payload: definition.payload,
       result: definition.result,
       runs: new RunTimes(),
@@ -125,16 +127,22 @@ export class Worker {
     const nowMs = Date.now();
     const deadlineMs = deadlineOf(options, nowMs);
     const budgetMs = Math.max(0, deadlineMs - nowMs);
-    const { leaseMs, ...worker } = this.#options;
+    const reserveMs = Math.min(1000, budgetMs / 10);
+    const registrations = [...this.#registrations.values()].filter(
+      ({ maxRunMs }) => maxRunMs === null || maxRunMs <= budgetMs - reserveMs,
+    );
+    if (registrations.length === 0) {
+      throw new InvalidArgument(
+        `no handler's maxRunMs fits a drain of ${budgetMs} ms; raise budgetMs or lower maxRunMs`,
+      );
+    }
     const drain = new Drain({
+      ...this.#options,
       wadi: this.wadi,
-      registrations: [...this.#registrations.values()],
-      concurrency: worker.concurrency,
-      backoff: worker.backoff,
-      workerName: worker.name,
-      leaseMs: Math.min(leaseMs, budgetMs + LEASE_MARGIN_MS),
+      registrations,
+      leaseMs: Math.min(this.#options.leaseMs, budgetMs + LEASE_MARGIN_MS),
       deadlineMs,
-      reserveMs: Math.min(1000, budgetMs / 10),
+      reserveMs,
       maxTasks:
         options.maxTasks === undefined ? Number.MAX_SAFE_INTEGER : integer("maxTasks", options.maxTasks, 1),
       signal: options.signal,
@@ -145,7 +153,7 @@ export class Worker {
 
 function deadlineOf(options: DrainOptions, nowMs: number): number {
   if (options.deadline === undefined)
-    return nowMs + integer("budgetMs", options.budgetMs ?? DEFAULT_BUDGET_MS, 1);
+    return nowMs + integer("budgetMs", options.budgetMs ?? DEFAULT_BUDGET_MS, 1, MAX_TIMER_MS);
   if (options.budgetMs !== undefined) throw new InvalidArgument("pass either budgetMs or deadline, not both");
   return integer("deadline", Number(options.deadline), 0);
 }

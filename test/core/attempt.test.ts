@@ -172,7 +172,7 @@ describe("how an attempt ends", () => {
     expect((await wadi.get(bad.id))?.error).toMatchObject({
       code: "invalid_payload",
       retryable: false,
-      message: expect.stringContaining("the payload of a is invalid: n: "),
+      message: "the payload of a does not match its schema at n",
     });
   });
 
@@ -194,7 +194,9 @@ test("progress and message are stored, and null leaves the other alone", async (
     expect(await wadi.get(id)).toMatchObject({ progress: 0.25, message: "still" });
     await context.progress(0.5);
     expect(await wadi.get(id)).toMatchObject({ progress: 0.5, message: "still" });
-    await expect(context.progress(2)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await context.progress(1.01);
+    await context.progress(Number.NaN);
+    expect(await wadi.get(id)).toMatchObject({ progress: 1 });
   });
   expect((await worker.drain()).succeeded).toBe(1);
 });

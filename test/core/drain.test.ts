@@ -153,12 +153,30 @@ describe("the end of the time", () => {
 
   test("a name is not claimed when its declared run does not fit what is left", async () => {
     const wadi = memoryWadi();
+    await wadi.submit("first", null, { priority: 1 });
+    await wadi.submit("long", null);
+    const worker = new Worker(wadi, { concurrency: 1 })
+      .task("first", () => new Promise((resolve) => setTimeout(resolve, 150)))
+      .task("long", () => 1, { maxRunMs: 850 });
+    expect(await worker.drain({ budgetMs: 1000 })).toMatchObject({ claimed: 1, succeeded: 1, more: true });
+    expect((await worker.drain({ budgetMs: 1000 })).succeeded).toBe(1);
+  });
+
+  test("a name that fits no drain of this length is left to longer ones, and does not ask for another", async () => {
+    const wadi = memoryWadi();
     await wadi.submit("long", null);
     await wadi.submit("short", null);
     const worker = new Worker(wadi).task("long", () => 1, { maxRunMs: 10_000 }).task("short", () => 1);
-    const summary = await worker.drain({ budgetMs: 2000 });
-    expect(summary).toMatchObject({ claimed: 1, succeeded: 1, more: true });
+    expect(await worker.drain({ budgetMs: 2000 })).toMatchObject({ claimed: 1, succeeded: 1, more: false });
     expect((await worker.drain({ budgetMs: 20_000 })).succeeded).toBe(1);
+  });
+
+  test("a drain in which no name fits is refused", async () => {
+    const worker = new Worker(memoryWadi()).task("long", () => 1, { maxRunMs: 10_000 });
+    await expect(worker.drain({ budgetMs: 10_000 })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: "no handler's maxRunMs fits a drain of 10000 ms; raise budgetMs or lower maxRunMs",
+    });
   });
 
   test("a name is not claimed again when its runs so far were longer than what is left", async () => {

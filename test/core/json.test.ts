@@ -19,6 +19,9 @@ describe("what JSON cannot hold is refused, with the place it was found", () => 
     ["a function as a property", { f: () => 1 }, "at f is a function"],
     ["a symbol", Symbol("s"), "is a symbol"],
     ["a bigint", { n: 1n }, "at n is a bigint"],
+    ["a Map", { m: new Map([[1, 2]]) }, "at m is a Map"],
+    ["a Set", [new Set([1])], "at [0] is a Set"],
+    ["bytes", new Uint8Array(2), "is a Uint8Array"],
     ["a cycle", loop, "is a reference to its own parent"],
     ["nothing at all", undefined, "is undefined"],
   ])("%s", (_what, value, message) => {

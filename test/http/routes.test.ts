@@ -60,7 +60,7 @@ describe("POST /tasks", () => {
     expect(good.body.maxAttempts).toBe(7);
     const wrong = await call("POST", "/tasks", { body: { name: "double", payload: { n: "1" } } });
     expect([wrong.status, wrong.body.error.code]).toEqual([400, "INVALID_ARGUMENT"]);
-    expect(wrong.body.error.message).toMatch(/^the payload of double is invalid: n: /);
+    expect(wrong.body.error.message).toBe("the payload of double does not match its schema at n");
     const other = await call("POST", "/tasks", { body: { name: "rm", payload: {} } });
     expect(other.status).toBe(400);
     expect(other.body.error.message).toBe("name must be one of the tasks of this endpoint: double");

@@ -50,11 +50,12 @@ test("handlers are typed by their definition", () => {
     worker.task(plain, ({ payload }) => ({ bytes: payload.uri.length }));
     worker.task(checked, (context) => {
       expectTypeOf(context.payload).toEqualTypeOf<{ n: number }>();
-      context.succeed({ ok: true });
       // @ts-expect-error: the result is of another type
       context.succeed(1);
-      return undefined;
+      return context.succeed({ ok: true });
     });
+    // @ts-expect-error: the result was forgotten
+    worker.task(checked, () => {});
     // @ts-expect-error: there is no such option
     worker.task("a", () => 1, { maxRun: 5 });
     // @ts-expect-error: there is no such option

@@ -9,7 +9,7 @@
 -- @param run_at_ms integer?
 -- @param delay_ms integer
 -- @param parent_id text?
--- @param root_id text
+-- @param root_id text?
 -- @param correlation_id text?
 -- @param now_ms integer?
 -- @returns created_at_ms
@@ -23,7 +23,7 @@ insert into cairnq_tasks (
 select
   :id::text, :name::text, :queue::text, 'queued', :payload::jsonb, :metadata::jsonb,
   :max_attempts::integer, :priority::integer, coalesce(:run_at_ms::bigint, ms + :delay_ms::bigint),
-  :parent_id::text, :root_id::text, :correlation_id::text, ms, ms
+  :parent_id::text, coalesce(:root_id::text, :id::text), :correlation_id::text, ms, ms
 from now
 on conflict (id) do nothing
 returning created_at_ms

@@ -9,7 +9,7 @@
 -- @param run_at_ms integer?
 -- @param delay_ms integer
 -- @param parent_id text?
--- @param root_id text
+-- @param root_id text?
 -- @param correlation_id text?
 -- @param now_ms integer?
 -- @returns created_at_ms
@@ -22,7 +22,7 @@ insert into cairnq_tasks (
 )
 select
   :id, :name, :queue, 'queued', :payload, :metadata, :max_attempts, :priority, coalesce(:run_at_ms, ms + :delay_ms),
-  :parent_id, :root_id, :correlation_id, ms, ms
+  :parent_id, coalesce(:root_id, :id), :correlation_id, ms, ms
 from now
 where true
 on conflict (id) do nothing

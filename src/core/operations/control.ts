@@ -1,17 +1,12 @@
 import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
-import type { Operation, Target } from "../operation.ts";
-import { bind } from "../statement.ts";
-import type { Task, TaskStatus } from "../task.ts";
+import { type Operation, single, type Target } from "../operation.ts";
+import { bind, type Values } from "../statement.ts";
+import type { Task } from "../task.ts";
 import { refValues, type TaskRef } from "./read.ts";
 
-export interface PurgeFilter {
-  readonly olderThanMs: number;
-  readonly queue: string | null;
-  readonly status: TaskStatus | null;
-  readonly name: string | null;
-  readonly limit: number;
-}
+/** Null filters match everything. */
+export type PurgeFilter = Values<"purge_tasks">;
 
 function lastTask(results: readonly Row[][]): Task | null {
   const row = results.at(-1)?.[0];
@@ -23,10 +18,7 @@ export function cancelTask(target: Target, ref: TaskRef): Operation<Task | null>
   const values = refValues(ref);
   return {
     name: "cancel",
-    statements: [
-      bind(target, "cancel_task", { ...values, now_ms: target.nowMs }),
-      bind(target, "select_task", values),
-    ],
+    statements: [bind(target, "cancel_task", values), bind(target, "select_task", values)],
     decode: lastTask,
   };
 }
@@ -43,7 +35,6 @@ export function retryTask(target: Target, ref: TaskRef, resetAttempt: boolean): 
       bind(target, "retry_task", {
         ...values,
         reset_attempt: resetAttempt ? 1 : 0,
-        now_ms: target.nowMs,
       }),
       bind(target, "select_task", values),
     ],
@@ -53,18 +44,5 @@ export function retryTask(target: Target, ref: TaskRef, resetAttempt: boolean): 
 
 /** Deletes terminal tasks, oldest first, and returns how many. */
 export function purgeTasks(target: Target, filter: PurgeFilter): Operation<number> {
-  return {
-    name: "purge",
-    statements: [
-      bind(target, "purge_tasks", {
-        older_than_ms: filter.olderThanMs,
-        queue: filter.queue,
-        status: filter.status,
-        name: filter.name,
-        max_tasks: filter.limit,
-        now_ms: target.nowMs,
-      }),
-    ],
-    decode: ([rows]) => rows!.length,
-  };
+  return single("purge", bind(target, "purge_tasks", filter), (rows) => rows.length);
 }

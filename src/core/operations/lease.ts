@@ -1,6 +1,6 @@
 import { byClaimOrder, decodeTask, numberOrNull } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
-import type { Operation, Target } from "../operation.ts";
+import { type Operation, single, type Target } from "../operation.ts";
 import { bind } from "../statement.ts";
 import type { Task, TaskStatus } from "../task.ts";
 
@@ -47,19 +47,18 @@ export interface Renewed {
  */
 export function claim(target: Target, request: ClaimRequest): Operation<Claimed> {
   const { workerId, leaseMs, limit } = request;
-  const { nowMs } = target;
-  const lanes_json = JSON.stringify(request.lanes.map(({ queue, name, quota }) => ({ queue, name, quota })));
+  const lanes_json = JSON.stringify(request.lanes);
   const build = (take: readonly Statement[]): Operation<Claimed> => ({
     name: "claim",
     statements: [
-      bind(target, "recover_leases", { now_ms: nowMs }),
+      bind(target, "recover_leases", {}),
       ...take,
-      bind(target, "select_next_due", { lanes_json, now_ms: nowMs }),
+      bind(target, "select_next_due", { lanes_json }),
     ],
     decode: (results) =>
       decodeClaimed(results[0]!, take.length === 0 ? [] : results[1]!, results.at(-1)![0]!),
   });
-  const values = { lanes_json, worker_id: workerId, lease_ms: leaseMs, max_tasks: limit, now_ms: nowMs };
+  const values = { lanes_json, worker_id: workerId, lease_ms: leaseMs, max_tasks: limit };
   return {
     ...build(limit === 0 ? [] : [bind(target, "claim_tasks", values)]),
     resend: () => build([bind(target, "select_claimed", { worker_id: workerId })]),
@@ -78,23 +77,16 @@ function decodeClaimed(recovered: readonly Row[], taken: readonly Row[], next: R
 
 /** Extends leases; a task that is absent from the result is no longer held. */
 export function renewLeases(target: Target, held: readonly Held[], leaseMs: number): Operation<Renewed[]> {
-  const leases = held.map(({ id, workerId }) => ({ id, worker_id: workerId }));
-  return {
-    name: "heartbeat",
-    statements: [
-      bind(target, "renew_leases", {
-        leases_json: JSON.stringify(leases),
-        lease_ms: leaseMs,
-        now_ms: target.nowMs,
-      }),
-    ],
-    decode: ([rows]) => {
-      const byId = new Map(rows!.map((row) => [row.id, row]));
-      return held
-        .filter(({ id }) => byId.has(id))
-        .map(({ id }) => ({ id, cancelRequested: Number(byId.get(id)!.cancel_requested) === 1 }));
-    },
-  };
+  const leases_json = JSON.stringify(held.map(({ id, workerId }) => ({ id, worker_id: workerId })));
+  const values = { leases_json, lease_ms: leaseMs };
+  return single("heartbeat", bind(target, "renew_leases", values), (rows) => {
+    const renewed = new Map(rows.map((row) => [row.id, decodeRenewed(row)]));
+    return held.flatMap(({ id }) => renewed.get(id) ?? []);
+  });
+}
+
+function decodeRenewed(row: Row): Renewed {
+  return { id: String(row.id), cancelRequested: Number(row.cancel_requested) === 1 };
 }
 
 export interface ProgressReport {
@@ -109,19 +101,8 @@ export function updateProgress(
   held: Held,
   report: ProgressReport,
 ): Operation<Renewed | null> {
-  return {
-    name: "progress",
-    statements: [
-      bind(target, "update_progress", {
-        id: held.id,
-        worker_id: held.workerId,
-        ...report,
-        now_ms: target.nowMs,
-      }),
-    ],
-    decode: ([rows]) => {
-      const row = rows?.[0];
-      return row === undefined ? null : { id: held.id, cancelRequested: Number(row.cancel_requested) === 1 };
-    },
-  };
+  const values = { id: held.id, worker_id: held.workerId, ...report };
+  return single("progress", bind(target, "update_progress", values), ([row]) =>
+    row ? decodeRenewed(row) : null,
+  );
 }

@@ -51,9 +51,7 @@ function settleStatements(target: Target, settlements: readonly Settlement[], ma
     }
     parts.at(-1)!.push(json);
   }
-  return parts.map((part) =>
-    bind(target, "settle_tasks", { settlements_json: `[${part.join(",")}]`, now_ms: target.nowMs }),
-  );
+  return parts.map((part) => bind(target, "settle_tasks", { settlements_json: `[${part.join(",")}]` }));
 }
 
 function decodeSettled(settlements: readonly Settlement[], results: readonly Row[][]): Settled[] {

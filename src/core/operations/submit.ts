@@ -2,26 +2,13 @@ import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
 import type { StatementName } from "../generated/statements.ts";
 import type { Operation, Target } from "../operation.ts";
-import { bind } from "../statement.ts";
-import type { ConflictPolicy, Json, Task } from "../task.ts";
+import { bind, type Values } from "../statement.ts";
+import type { ConflictPolicy, Task } from "../task.ts";
 
 /** A task that has been checked and serialised and is ready to be sent. */
 export interface NewTask {
-  readonly id: string;
-  readonly name: string;
-  readonly queue: string;
-  readonly payload: unknown;
-  readonly payloadJson: string;
-  readonly metadata: { readonly [key: string]: Json };
-  readonly metadataJson: string;
-  readonly maxAttempts: number;
-  readonly priority: number;
-  readonly delayMs: number;
-  /** Absolute due time; wins over `delayMs`. */
-  readonly runAtMs: number | null;
-  readonly parentId: string | null;
-  readonly rootId: string | null;
-  readonly correlationId: string | null;
+  /** Its columns, as the statement that inserts one task takes them. */
+  readonly columns: Values<"insert_task">;
   readonly key: string | null;
   readonly conflict: ConflictPolicy;
 }
@@ -69,7 +56,7 @@ export function submit(target: Target, tasks: readonly NewTask[]): Operation<Sub
         decode: (results) => {
           const rows = read.length === 0 ? [] : results[insert.length]!;
           const stored = new Map(rows.map((row) => [row.id, withOutcome(row, "created")]));
-          const plainTask = (task: NewTask) => stored.get(task.id) ?? createdTask(task, Date.now());
+          const plainTask = (task: NewTask) => stored.get(task.columns.id) ?? createdTask(task, Date.now());
           return decodeSubmitted(tasks, plainTask, keyedRows(results));
         },
       };
@@ -78,81 +65,61 @@ export function submit(target: Target, tasks: readonly NewTask[]): Operation<Sub
 }
 
 function selectTasks(target: Target, tasks: readonly NewTask[]): Statement {
-  return bind(target, "select_tasks", { ids_json: JSON.stringify(tasks.map((task) => task.id)) });
+  return bind(target, "select_tasks", { ids_json: JSON.stringify(tasks.map(({ columns }) => columns.id)) });
 }
 
 /** Ends with a statement that tells when the tasks were created. One task goes in plain parameters, which cost less. */
 function insertPlain(target: Target, tasks: readonly NewTask[]): Statement[] {
-  const task = tasks[0]!;
-  if (tasks.length > 1) {
-    return [
-      bind(target, "insert_tasks", { groups_json: groupsJson(tasks), now_ms: target.nowMs }),
-      bind(target, "select_created", { id: task.id }),
-    ];
-  }
+  const { columns } = tasks[0]!;
+  if (tasks.length === 1) return [bind(target, "insert_task", columns)];
   return [
-    bind(target, "insert_task", {
-      id: task.id,
-      name: task.name,
-      queue: task.queue,
-      payload: task.payloadJson,
-      metadata: task.metadataJson,
-      max_attempts: task.maxAttempts,
-      priority: task.priority,
-      run_at_ms: task.runAtMs,
-      delay_ms: task.delayMs,
-      parent_id: task.parentId,
-      root_id: task.rootId ?? task.id,
-      correlation_id: task.correlationId,
-      now_ms: target.nowMs,
-    }),
+    bind(target, "insert_tasks", { groups_json: groupsJson(tasks) }),
+    bind(target, "select_created", { id: columns.id }),
   ];
 }
 
+/** What neighbours that differ in id and payload only have in common. */
 const SHARED = [
   "name",
   "queue",
-  "maxAttempts",
+  "max_attempts",
   "priority",
-  "metadataJson",
-  "runAtMs",
-  "delayMs",
-  "parentId",
-  "rootId",
-  "correlationId",
+  "metadata",
+  "run_at_ms",
+  "delay_ms",
+  "parent_id",
+  "root_id",
+  "correlation_id",
 ] as const;
 
-/** Neighbours that differ in id and payload only make one group, so that the rest travels and is read once. */
+/** Shared columns as the beginning of a JSON object. Metadata is JSON already. */
+function headJson({ columns }: NewTask): string {
+  const fields = SHARED.map(
+    (field) => `"${field}":${field === "metadata" ? columns.metadata : JSON.stringify(columns[field])}`,
+  );
+  return `{${fields.join()}`;
+}
+
+/** Neighbours that share their columns make one group, which travels and is read once. */
 function groupsJson(tasks: readonly NewTask[]): string {
   let json = "";
-  let last: NewTask | undefined;
+  let last: NewTask["columns"] | undefined;
   for (const task of tasks) {
-    if (last === undefined || SHARED.some((field) => task[field] !== last![field])) {
-      json += `${last === undefined ? "[" : "}},"}${headJson(task)},"tasks":{"${task.id}":${task.payloadJson}`;
-    } else {
-      json += `,"${task.id}":${task.payloadJson}`;
-    }
-    last = task;
+    const { columns } = task;
+    const isNext = last !== undefined && SHARED.every((field) => columns[field] === last![field]);
+    const head = isNext ? "," : `${last === undefined ? "[" : "}},"}${headJson(task)},"tasks":{`;
+    json += `${head}"${columns.id}":${columns.payload}`;
+    last = columns;
   }
   return `${json}}}]`;
 }
 
-/** What tasks have in common, as the beginning of a JSON object. Text that is JSON already goes in as it is. */
-function headJson(task: NewTask): string {
-  let json = `{"name":${JSON.stringify(task.name)},"queue":${JSON.stringify(task.queue)},"max_attempts":${task.maxAttempts},"priority":${task.priority},"metadata":${task.metadataJson}`;
-  json += task.runAtMs === null ? `,"delay_ms":${task.delayMs}` : `,"run_at_ms":${task.runAtMs}`;
-  if (task.parentId !== null) json += `,"parent_id":${JSON.stringify(task.parentId)}`;
-  if (task.rootId !== null) json += `,"root_id":${JSON.stringify(task.rootId)}`;
-  if (task.correlationId !== null) json += `,"correlation_id":${JSON.stringify(task.correlationId)}`;
-  return json;
-}
-
 function insertKeyed(target: Target, tasks: readonly NewTask[]): Statement[] {
-  const items = tasks.map(
-    (task) =>
-      `${headJson(task)},"id":"${task.id}","key":${JSON.stringify(task.key)},"conflict":"${task.conflict}","payload":${task.payloadJson}}`,
-  );
-  const values = { tasks_json: `[${items.join(",")}]`, now_ms: target.nowMs };
+  const items = tasks.map((task) => {
+    const { columns, key, conflict } = task;
+    return `${headJson(task)},"id":"${columns.id}","key":${JSON.stringify(key)},"conflict":"${conflict}","payload":${columns.payload}}`;
+  });
+  const values = { tasks_json: `[${items.join()}]` };
   return KEYED_STATEMENTS[target.dialect].map((name) => bind(target, name, values));
 }
 
@@ -166,41 +133,25 @@ function decodeSubmitted(
     // A key without a row: another submit took it and lost it again between a lost try and its resend.
     const current = task.key === null ? undefined : byKey.get(task.key);
     if (current === undefined) return plainTask(task);
-    if (current.id === task.id) return withOutcome(current, "created");
+    if (current.id === task.columns.id) return withOutcome(current, "created");
     return withOutcome(current, task.conflict === "reject" ? "rejected" : "reused");
   });
 }
 
 function withOutcome(row: Row, outcome: SubmitOutcome): SubmittedTask {
-  return { ...decodeTask(row), outcome };
+  return Object.assign(decodeTask(row), { outcome });
 }
 
 /** A plain insert returns only what the caller does not know, so that no payload travels back. */
-function createdTask(task: NewTask, createdAtMs: number): SubmittedTask {
-  return {
-    id: task.id,
-    name: task.name,
-    queue: task.queue,
+function createdTask({ columns }: NewTask, createdAtMs: number): SubmittedTask {
+  const row = {
+    ...columns,
     status: "queued",
-    payload: task.payload,
-    result: null,
-    error: null,
-    metadata: task.metadata,
-    progress: null,
-    message: null,
     attempt: 0,
-    maxAttempts: task.maxAttempts,
-    priority: task.priority,
-    workerId: null,
-    leaseUntilMs: null,
-    runAtMs: task.runAtMs ?? createdAtMs + task.delayMs,
-    cancelRequestedAtMs: null,
-    parentId: task.parentId,
-    rootId: task.rootId ?? task.id,
-    correlationId: task.correlationId,
-    createdAtMs,
-    updatedAtMs: createdAtMs,
-    completedAtMs: null,
-    outcome: "created",
+    run_at_ms: columns.run_at_ms ?? createdAtMs + columns.delay_ms,
+    root_id: columns.root_id ?? columns.id,
+    created_at_ms: createdAtMs,
+    updated_at_ms: createdAtMs,
   };
+  return withOutcome(row, "created");
 }
