@@ -7,16 +7,16 @@ import { wadiSide } from "./wadi-side.ts";
 const NOW = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
 const named = (name: string, text: string, values: unknown[] = []) => ({ name, text, values });
 
-const INSERT = `insert into cairnq_tasks (id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
-  values ($1, '${NAME}', $2, 'queued', $3, $4, $4, $4)`;
-const INSERT_MANY = `insert into cairnq_tasks (id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
-  select id, '${NAME}', '${QUEUE}', 'queued', payload::jsonb, $3, $3, $3 from unnest($1::text[], $2::text[]) as t(id, payload)`;
+const INSERT = `insert into cairnq_tasks (id, root_id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
+  values ($1, $1, '${NAME}', $2, 'queued', $3, $4, $4, $4)`;
+const INSERT_MANY = `insert into cairnq_tasks (id, root_id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
+  select id, id, '${NAME}', '${QUEUE}', 'queued', payload::jsonb, $3, $3, $3 from unnest($1::text[], $2::text[]) as t(id, payload)`;
 /** The least that is safe when submits race: the key goes first, and its owner inserts the task. */
 const SUBMIT_KEYED = `with pointed as (
     insert into cairnq_task_keys values ($1, $2, $5, $5) on conflict (key) do nothing returning task_id
   ), inserted as (
-    insert into cairnq_tasks (id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
-    select task_id, '${NAME}', $3, 'queued', $4, $5, $5, $5 from pointed returning *
+    insert into cairnq_tasks (id, root_id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
+    select task_id, task_id, '${NAME}', $3, 'queued', $4, $5, $5, $5 from pointed returning *
   )
   select * from inserted
   union all

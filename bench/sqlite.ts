@@ -5,8 +5,8 @@ import { IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Side } from "./side.ts";
 import { wadiSide } from "./wadi-side.ts";
 
 const NOW = "cast(unixepoch('subsec') * 1000 as integer)";
-const INSERT = `insert into cairnq_tasks (id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
-  values (?, '${NAME}', ?, 'queued', ?, ?, ?, ?)`;
+const INSERT = `insert into cairnq_tasks (id, root_id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
+  values (?, ?, '${NAME}', ?, 'queued', ?, ?, ?, ?)`;
 const CLAIM = `update cairnq_tasks set status = 'running', worker_id = ?, lease_until_ms = ?, attempt = attempt + 1
   where id in (
     select id from cairnq_tasks
@@ -18,14 +18,18 @@ const SETTLE = `update cairnq_tasks set status = 'succeeded', result = 'null', p
 const RELEASE =
   "update cairnq_tasks set status = 'queued', worker_id = null, lease_until_ms = null, attempt = attempt - 1 where id = ?";
 
+/** Whether each commit reaches the disk before it is answered. */
+export type Synchronous = "full" | "normal";
+
 interface ClaimedRow {
   readonly id: string;
 }
 
 /** Hand-written prepared statements on the same tables: one minimal write a step, one transaction a batch. */
-function rawSide(file: string): Side {
+function rawSide(file: string, synchronous: Synchronous): Side {
   const db = new Database(file);
   db.pragma("journal_mode = wal");
+  db.pragma(`synchronous = ${synchronous}`);
   const insert = db.prepare(INSERT);
   const insertKey = db.prepare("insert into cairnq_task_keys values (?, ?, ?, ?)");
   const byKey = db.prepare(
@@ -39,7 +43,7 @@ function rawSide(file: string): Side {
   const id = () => `raw_${String(++next).padStart(12, "0")}`;
   const add = (taskId: string, queue = QUEUE) => {
     const nowMs = Date.now();
-    insert.run(taskId, queue, JSON.stringify(PAYLOAD), nowMs, nowMs, nowMs);
+    insert.run(taskId, taskId, queue, JSON.stringify(PAYLOAD), nowMs, nowMs, nowMs);
   };
   const take = (queue: string, count: number) => {
     const nowMs = Date.now();
@@ -97,14 +101,17 @@ function fill(db: Database.Database, backlog: { due: number; notDue: number; fin
 }
 
 /** Both sides on files of their own with the same tables and indexes. */
-export async function sqliteSides(directory: string): Promise<{ raw: Side; wadi: Side }> {
-  const rawFile = `${directory}/raw.db`;
+export async function sqliteSides(
+  directory: string,
+  synchronous: Synchronous,
+): Promise<{ raw: Side; wadi: Side }> {
+  const rawFile = `${directory}/raw-${synchronous}.db`;
   const setUp = new Database(rawFile);
   await new Wadi(betterSqlite3(setUp)).migrate();
   setUp.close();
-  const db = new Database(`${directory}/wadi.db`);
+  const db = new Database(`${directory}/wadi-${synchronous}.db`);
   return {
-    raw: rawSide(rawFile),
-    wadi: await wadiSide(betterSqlite3(db), async (backlog) => fill(db, backlog)),
+    raw: rawSide(rawFile, synchronous),
+    wadi: await wadiSide(betterSqlite3(db, { synchronous }), async (backlog) => fill(db, backlog)),
   };
 }
