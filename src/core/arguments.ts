@@ -28,7 +28,7 @@ export function integer(option: string, value: unknown, min: number, max = Numbe
 export function text(option: string, value: unknown): string {
   if (typeof value !== "string" || value === "") {
     throw new InvalidArgument(
-      `${option} must be a string that is not empty, got ${value === "" ? "an empty string" : show(value)}`,
+      `${option} must be a string that is not empty, got ${value === "" ? `""` : show(value)}`,
     );
   }
   if (value.length > MAX_TEXT) {

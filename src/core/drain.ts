@@ -121,7 +121,7 @@ export class Drain {
   #freeSlots(): number {
     if (this.#stopping) return 0;
     const { concurrency, maxTasks } = this.#plan;
-    return Math.max(0, Math.min(concurrency - this.#running.size, maxTasks - this.#counts.claimed));
+    return Math.min(concurrency - this.#running.size, maxTasks - this.#counts.claimed);
   }
 
   /** One round trip. True if the claim took all it could, so that there may be more. */
@@ -210,9 +210,7 @@ export class Drain {
     const aborted = this.#plan.signal?.aborted ?? false;
     if (this.#stopping || !(aborted || Date.now() >= this.#stopAtMs)) return;
     this.#stopping = true;
-    const why = aborted
-      ? "was stopped by its worker"
-      : "was still running when the time of its invocation was up";
+    const why = aborted ? "was stopped by its worker" : "ran until its drain was over";
     for (const attempt of this.#running) attempt.expire(why);
   }
 

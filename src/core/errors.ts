@@ -103,7 +103,7 @@ export class TaskFailed extends WadiError {
   override readonly name = "TaskFailed";
   readonly task: Task;
   constructor(task: Task) {
-    const { code = "no code", message = "no error is stored" } = task.error ?? {};
+    const { code, message } = task.error ?? { code: "?", message: "no error is stored" };
     super(
       "TASK_FAILED",
       `task ${task.id} (${task.name}) failed on attempt ${task.attempt} of ${task.maxAttempts}: ${code}: ${message}`,

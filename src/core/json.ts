@@ -51,7 +51,7 @@ export function encodeJson(value: unknown, what: string, target: JsonTarget): st
   try {
     text = JSON.stringify(value);
   } catch (cause) {
-    throw new SerializationError(`${what} could not be serialised by its own toJSON()`, { cause });
+    throw new SerializationError(`${what} has a toJSON() that throws`, { cause });
   }
   if (text === undefined) refuse(what, "", "undefined");
   if (target.dialect === "postgres" && text.includes("\\u") && REFUSED_BY_JSONB.test(text)) {

@@ -37,11 +37,7 @@ describe("bad input is refused before anything is sent, and the message names it
       (w) => w.submit("a", 1, { runAt: new Date("x") }),
       "runAt must be an integer >= 0, got NaN",
     ],
-    [
-      "an empty name",
-      (w) => w.submit("", 1),
-      "task name must be a string that is not empty, got an empty string",
-    ],
+    ["an empty name", (w) => w.submit("", 1), 'task name must be a string that is not empty, got ""'],
     [
       "no name",
       (w) => w.submit(undefined as never, 1),
@@ -126,11 +122,7 @@ describe("bad input is refused before anything is sent, and the message names it
       (w) => w.wait("x", { timeoutMs: -1 }),
       "timeoutMs must be an integer >= 0, got -1",
     ],
-    [
-      "a wait of nothing",
-      (w) => w.waitByKey(""),
-      "key must be a string that is not empty, got an empty string",
-    ],
+    ["a wait of nothing", (w) => w.waitByKey(""), 'key must be a string that is not empty, got ""'],
     [
       "a worker without slots",
       (w) => new Worker(w, { concurrency: 0 }),

@@ -56,6 +56,11 @@ const HOT = [
     PRIMARY,
   ]),
   hot(
+    "cancel_replaced_tasks",
+    { tasks_json: JSON.stringify([taskInput("task_x", { key: "k", conflict: "replace" })]), now_ms: null },
+    [PRIMARY],
+  ),
+  hot(
     "submit_keyed_tasks",
     { tasks_json: JSON.stringify([taskInput("task_x", { key: "k", conflict: "reuse" })]), now_ms: null },
     [PRIMARY],

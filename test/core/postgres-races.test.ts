@@ -26,6 +26,7 @@ async function submit(client: StatementClient, tasks: readonly TaskInput[]): Pro
   await client.query("begin");
   try {
     await client.run("lock_task_keys", values);
+    await client.run("cancel_replaced_tasks", values);
     const rows = await client.run("submit_keyed_tasks", values);
     await client.query("commit");
     return rows;

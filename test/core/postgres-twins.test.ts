@@ -55,6 +55,7 @@ async function submitKeyed(tasks: readonly TaskInput[], now_ms: number): Promise
   })();
   await postgres.query("begin");
   await postgres.run("lock_task_keys", values);
+  await postgres.run("cancel_replaced_tasks", values);
   const twins = await postgres.run("submit_keyed_tasks", values);
   await postgres.query("commit");
   expect(normalize(twins), JSON.stringify(tasks)).toEqual(normalize(rows));

@@ -28,24 +28,6 @@ decided as materialized (
   from submitted s
   cross join lateral (select (select t.status from cairnq_tasks t where t.id = s.task_id) as status) c
 ),
-replaced as (
-  select t.id
-  from (select d.task_id from decided d where d.fresh and d.conflict = 'replace' order by d.task_id) d
-  cross join lateral (
-    select t.id from cairnq_tasks t
-    where t.id = d.task_id and t.status in ('queued', 'running')
-    for update
-  ) t
-),
-canceled as (
-  update cairnq_tasks t set
-    status = case t.status when 'queued' then 'canceled' else t.status end,
-    cancel_requested_at_ms = coalesce(t.cancel_requested_at_ms, now.ms),
-    completed_at_ms = case t.status when 'queued' then now.ms else t.completed_at_ms end,
-    updated_at_ms = now.ms
-  from now
-  where t.id = any(array(select id from replaced)) and t.id between '' and (select max(id) from replaced)
-),
 inserted as (
   insert into cairnq_tasks (
     id, name, queue, status, payload, metadata, max_attempts, priority, run_at_ms,

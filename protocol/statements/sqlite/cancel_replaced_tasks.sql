@@ -1,6 +1,5 @@
 -- Cancels the live task behind each key that is submitted with the policy 'replace'.
 -- A submit whose own task exists already was sent before and changes nothing.
--- @only sqlite: Postgres takes the key locks first and does the rest in one statement
 -- @param tasks_json json
 -- @param now_ms integer?
 -- @returns id

@@ -1,4 +1,5 @@
 import { decodeTask } from "../codec.ts";
+import type { Statement } from "../executor.ts";
 import { type Operation, single, type Target } from "../operation.ts";
 import { bind, type Values } from "../statement.ts";
 import type { Task, TaskStatus } from "../task.ts";
@@ -19,6 +20,11 @@ export type StatusCounts = Record<TaskStatus, number>;
 
 export function refValues(ref: TaskRef): { id: string | null; key: string | null } {
   return "id" in ref ? { id: ref.id, key: null } : { id: null, key: ref.key };
+}
+
+/** Reads many tasks by id, as part of another operation. */
+export function selectTasks(target: Target, ids: readonly string[]): Statement {
+  return bind(target, "select_tasks", { ids_json: JSON.stringify(ids) });
 }
 
 export function getTask(target: Target, ref: TaskRef): Operation<Task | null> {

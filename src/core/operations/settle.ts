@@ -4,6 +4,7 @@ import type { Operation, Target } from "../operation.ts";
 import { bind } from "../statement.ts";
 import { type ErrorEnvelope, isTerminal, type Task, type TaskStatus } from "../task.ts";
 import type { Held } from "./lease.ts";
+import { selectTasks } from "./read.ts";
 
 /**
  * How an attempt ended.
@@ -95,12 +96,14 @@ export function settle(
     decode: (results) => decodeSettled(settlements, results),
     resend: () => ({
       name: "settle",
-      statements: [...statements, readSettled(target, settlements)],
+      statements: [
+        ...statements,
+        selectTasks(
+          target,
+          settlements.map(({ id }) => id),
+        ),
+      ],
       decode: (results) => decodeResettled(settlements, results.slice(0, -1), results.at(-1)!),
     }),
   };
-}
-
-function readSettled(target: Target, settlements: readonly Settlement[]): Statement {
-  return bind(target, "select_tasks", { ids_json: JSON.stringify(settlements.map(({ id }) => id)) });
 }

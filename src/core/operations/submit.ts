@@ -4,6 +4,7 @@ import type { StatementName } from "../generated/statements.ts";
 import type { Operation, Target } from "../operation.ts";
 import { bind, type Values } from "../statement.ts";
 import type { ConflictPolicy, Task } from "../task.ts";
+import { selectTasks } from "./read.ts";
 
 /** A task that has been checked and serialised and is ready to be sent. */
 export interface NewTask {
@@ -19,17 +20,6 @@ export type SubmitOutcome = "created" | "reused" | "rejected";
 /** The task a submit ended with: a new one, the one the key had, or the one that forbids the key. */
 export type SubmittedTask<Payload = unknown, Result = unknown> = Task<Payload, Result> & {
   readonly outcome: SubmitOutcome;
-};
-
-const KEYED_STATEMENTS: Record<Target["dialect"], readonly StatementName[]> = {
-  sqlite: [
-    "cancel_replaced_tasks",
-    "free_task_keys",
-    "insert_keyed_tasks",
-    "insert_task_keys",
-    "select_keyed_tasks",
-  ],
-  postgres: ["lock_task_keys", "submit_keyed_tasks"],
 };
 
 /** Queues tasks in one round trip. Keys must differ from each other within one operation. */
@@ -49,7 +39,15 @@ export function submit(target: Target, tasks: readonly NewTask[]): Operation<Sub
     },
     // The plain tasks of a lost first try are there already, perhaps claimed by now: read them.
     resend: () => {
-      const read = plain.length === 0 ? [] : [selectTasks(target, plain)];
+      const read =
+        plain.length === 0
+          ? []
+          : [
+              selectTasks(
+                target,
+                plain.map(({ columns }) => columns.id),
+              ),
+            ];
       return {
         name: "submit",
         statements: [...insert, ...read, ...submitKeyed],
@@ -62,10 +60,6 @@ export function submit(target: Target, tasks: readonly NewTask[]): Operation<Sub
       };
     },
   };
-}
-
-function selectTasks(target: Target, tasks: readonly NewTask[]): Statement {
-  return bind(target, "select_tasks", { ids_json: JSON.stringify(tasks.map(({ columns }) => columns.id)) });
 }
 
 /** Ends with a statement that tells when the tasks were created. One task goes in plain parameters, which cost less. */
@@ -120,7 +114,12 @@ function insertKeyed(target: Target, tasks: readonly NewTask[]): Statement[] {
     return `${headJson(task)},"id":"${columns.id}","key":${JSON.stringify(key)},"conflict":"${conflict}","payload":${columns.payload}}`;
   });
   const values = { tasks_json: `[${items.join()}]` };
-  return KEYED_STATEMENTS[target.dialect].map((name) => bind(target, name, values));
+  const names: StatementName[] = [];
+  if (target.dialect === "postgres") names.push("lock_task_keys");
+  if (tasks.some(({ conflict }) => conflict === "replace")) names.push("cancel_replaced_tasks");
+  if (target.dialect === "postgres") names.push("submit_keyed_tasks");
+  else names.push("free_task_keys", "insert_keyed_tasks", "insert_task_keys", "select_keyed_tasks");
+  return names.map((name) => bind(target, name, values));
 }
 
 function decodeSubmitted(

@@ -1,0 +1,31 @@
+-- Cancels the live task behind each key that is submitted with the policy 'replace'.
+-- A submit whose own task exists already was sent before and changes nothing.
+-- @param tasks_json json
+-- @param now_ms integer?
+-- @returns id
+with now as materialized (
+  select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
+),
+replaced as materialized (
+  select (select k.task_id from cairnq_task_keys k where k.key = item->>'key') as id
+  from unnest(array(select jsonb_array_elements(:tasks_json::jsonb))) as i(item)
+  where item->>'conflict' = 'replace'
+    and (select own.id from cairnq_tasks own where own.id = item->>'id') is null
+),
+locked as materialized (
+  select t.id
+  from (select id from replaced order by id) r
+  cross join lateral (
+    select t.id from cairnq_tasks t
+    where t.id = r.id and coalesce(t.status, '') in ('queued', 'running')
+    for update
+  ) t
+)
+update cairnq_tasks t set
+  status = case t.status when 'queued' then 'canceled' else t.status end,
+  cancel_requested_at_ms = coalesce(t.cancel_requested_at_ms, (select ms from now)),
+  completed_at_ms = case t.status when 'queued' then (select ms from now) else t.completed_at_ms end,
+  updated_at_ms = (select ms from now)
+from locked l
+where t.id = l.id
+returning t.id
