@@ -11,7 +11,10 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
   readonly id: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
-  /** Aborts at the deadline, on a requested cancel, and when the lease is lost. */
+  /**
+   * Aborts at the deadline, and when a heartbeat or progress report learned that a cancel was requested or the
+   * lease is lost. A drain that is shorter than its lease sends no heartbeat by itself.
+   */
   readonly signal: AbortSignal;
   /** Epoch milliseconds at which the attempt is cut off. */
   readonly deadlineMs: number;
@@ -26,8 +29,8 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    */
   progress(value: number | null, message?: string): Promise<void>;
   /**
-   * Extends the lease and learns whether a cancel was requested. Needed only by handlers that want to know
-   * before the worker's own heartbeat.
+   * Extends the lease and learns whether a cancel was requested. Needed by handlers that want to know sooner
+   * than the worker's own heartbeat, or in a drain that sends none.
    *
    * @throws {LostLease}
    */
@@ -41,7 +44,7 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
     task: TaskDefinition<Input, ChildPayload, ChildResult>,
     payload: Input,
     options?: SubmitOptions,
-  ): Promise<SubmittedTask<ChildPayload, ChildResult>>;
+  ): Promise<SubmittedTask<Input, ChildResult>>;
   submit(task: string, payload: unknown, options?: SubmitOptions): Promise<SubmittedTask>;
 }
 

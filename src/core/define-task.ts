@@ -6,13 +6,16 @@ export interface TaskOptions {
   /** Name of the handler. Producers and workers agree on it. */
   readonly name: string;
   /** @default "default" */
-  readonly queue?: string;
+  readonly queue?: string | undefined;
   /** Attempts before a retryable failure is final. Minimum `1`. @default 3 */
-  readonly maxAttempts?: number;
+  readonly maxAttempts?: number | undefined;
   /** Higher runs first, from -1000 to 1000. @default 0 */
-  readonly priority?: number;
-  /** Longest run of one attempt in milliseconds; past it the attempt fails as `handler_timeout`. @default none */
-  readonly maxRunMs?: number;
+  readonly priority?: number | undefined;
+  /**
+   * Longest run of one attempt in milliseconds; past it the attempt fails as `handler_timeout`. A drain that is
+   * shorter than this leaves the task to longer ones. @default none
+   */
+  readonly maxRunMs?: number | undefined;
 }
 
 /** A task's name, defaults and types, shared by producers and workers. Made by `defineTask`. */
@@ -34,7 +37,8 @@ export type AnyTaskDefinition = TaskDefinition<any, any, any>;
  *
  * With a `payload` schema (any Standard Schema library) payloads are validated when they are submitted
  * and again when they are claimed; an invalid one from elsewhere fails for good as `invalid_payload`.
- * With a `result` schema what the handler returns is validated too. Without schemas give the types.
+ * With a `result` schema what the handler returns is validated too, and the result has its type; with a payload
+ * schema alone the result is `unknown`. Without schemas give both types.
  *
  * @throws {InvalidArgument} if an option is out of range.
  * @example const resize = defineTask<{ url: string }, { bytes: number }>({ name: "image.resize" });

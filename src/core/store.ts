@@ -28,9 +28,9 @@ import { type CallOptions, type RetryPolicy, Session } from "./session.ts";
 import type { Task } from "./task.ts";
 
 export interface StoreOptions {
-  readonly retry?: Partial<RetryPolicy>;
+  readonly retry?: Partial<RetryPolicy> | undefined;
   /** Stands in for the database's clock, in epoch milliseconds. For tests only. */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
 }
 
 /** Every operation of the protocol on one database, each one round trip. Arguments are taken as checked. */

@@ -10,7 +10,7 @@ import { CONFLICT_POLICIES, type ConflictPolicy, type Json } from "./task.ts";
 export interface SubmitOptions {
   /** Business key. At most one live task has it; others wait for the result by it. */
   readonly key?: string | undefined;
-  /** What to do when the key already has a task. @default "reuse" */
+  /** What to do when the key already has a task, see `ConflictPolicy`. @default "reuse" */
   readonly conflict?: ConflictPolicy | undefined;
   readonly queue?: string | undefined;
   /** Minimum `1`. @default the definition's, else 3 */

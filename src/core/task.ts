@@ -5,7 +5,15 @@ export type TaskStatus = "queued" | "running" | "succeeded" | "failed" | "cancel
 
 export const TASK_STATUSES: readonly TaskStatus[] = ["queued", "running", "succeeded", "failed", "canceled"];
 
-/** What to do when a key already has a task. */
+/**
+ * What to do when a key already has a task. A purged task leaves its key free; a failed or canceled one does too, but
+ * under `reject`.
+ *
+ * - `reuse`: a queued or running task is returned; after a success the work runs again.
+ * - `reuse-succeeded`: a succeeded task is returned too, with its result.
+ * - `reject`: any task of the key is an `AlreadyExists`.
+ * - `replace`: a live task is canceled, and a new one takes the key.
+ */
 export type ConflictPolicy = "reuse" | "reuse-succeeded" | "reject" | "replace";
 
 export const CONFLICT_POLICIES: readonly ConflictPolicy[] = ["reuse", "reuse-succeeded", "reject", "replace"];

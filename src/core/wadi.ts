@@ -70,8 +70,7 @@ export class Wadi {
 
   /**
    * Queues one task, in one round trip, and returns it. Submits of the same tick share their round trip.
-   * With a key it returns the key's task instead
-   * where the conflict policy says so (`outcome: "reused"`).
+   * With a key it returns the key's task instead where the conflict policy says so (`outcome: "reused"`).
    *
    * @throws {InvalidArgument} | {SerializationError} before anything is sent.
    * @throws {AlreadyExists} under the policy `reject`.
@@ -80,7 +79,7 @@ export class Wadi {
     task: TaskDefinition<Input, Payload, Result>,
     payload: Input,
     options?: SubmitOptions,
-  ): Promise<SubmittedTask<Payload, Result>>;
+  ): Promise<SubmittedTask<Input, Result>>;
   submit(task: string, payload: unknown, options?: SubmitOptions): Promise<SubmittedTask>;
   submit(
     task: string | AnyTaskDefinition,
@@ -112,7 +111,7 @@ export class Wadi {
   submitMany<Input, Payload, Result>(
     task: TaskDefinition<Input, Payload, Result>,
     entries: readonly SubmitEntry<Input>[],
-  ): Promise<SubmittedTask<Payload, Result>[]>;
+  ): Promise<SubmittedTask<Input, Result>[]>;
   submitMany(task: string, entries: readonly SubmitEntry[]): Promise<SubmittedTask[]>;
   async submitMany(
     task: string | AnyTaskDefinition,
@@ -131,14 +130,20 @@ export class Wadi {
     return parts.flat();
   }
 
-  /** Reads one task, null if there is none. */
-  async get(id: string, call?: CallOptions): Promise<Task | null> {
-    return this.store.get(byId(id), call);
+  /** Reads one task, null if there is none. The types are the caller's word for what the row holds. */
+  async get<Payload = unknown, Result = unknown>(
+    id: string,
+    call?: CallOptions,
+  ): Promise<Task<Payload, Result> | null> {
+    return this.store.get(byId(id), call) as Promise<Task<Payload, Result> | null>;
   }
 
   /** Reads the task a key points at, null if there is none. */
-  async getByKey(key: string, call?: CallOptions): Promise<Task | null> {
-    return this.store.get(byKey(key), call);
+  async getByKey<Payload = unknown, Result = unknown>(
+    key: string,
+    call?: CallOptions,
+  ): Promise<Task<Payload, Result> | null> {
+    return this.store.get(byKey(key), call) as Promise<Task<Payload, Result> | null>;
   }
 
   /** Reads only the id and status. */
@@ -219,8 +224,13 @@ export class Wadi {
   }
 
   /** Waits for the task a key points at; a replace moves the wait, and a key without a task is waited for. */
-  async waitByKey(key: string, options?: WaitOptions): Promise<Task> {
-    return waitForTask(this.store, byKey(key), checkWait(options), this.#signals);
+  async waitByKey<Payload = unknown, Result = unknown>(
+    key: string,
+    options?: WaitOptions,
+  ): Promise<Task<Payload, Result>> {
+    return waitForTask(this.store, byKey(key), checkWait(options), this.#signals) as Promise<
+      Task<Payload, Result>
+    >;
   }
 
   /**

@@ -10,25 +10,29 @@ import type { Wadi } from "./wadi.ts";
 
 export interface WorkerOptions {
   /** Queue of names that are registered as plain strings. @default "default" */
-  readonly queue?: string;
+  readonly queue?: string | undefined;
   /** Handlers that run at once. Minimum `1`. @default 10 */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /**
    * Longest lease in milliseconds; how soon the tasks of a killed invocation come back. A drain that ends
-   * sooner leases for its own length and sends no heartbeat. Minimum `100`. @default 60000
+   * sooner leases for its own length and sends no heartbeat: its handlers learn of a requested cancel only
+   * by a heartbeat or progress report of their own. Minimum `100`. @default 60000
    */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
   /** Wait between attempts. @default { baseMs: 1000, capMs: 30000 } */
-  readonly backoff?: Partial<Backoff>;
+  readonly backoff?: Partial<Backoff> | undefined;
   /** Prefix of the lease tokens, for people who read the table. @default a random one */
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 export interface HandlerOptions {
   /** @default the definition's queue, else the worker's */
-  readonly queue?: string;
-  /** Longest run of one attempt in milliseconds. @default the definition's, else none */
-  readonly maxRunMs?: number;
+  readonly queue?: string | undefined;
+  /**
+   * Longest run of one attempt in milliseconds. A drain that is shorter leaves the name out.
+   * @default the definition's, else none
+   */
+  readonly maxRunMs?: number | undefined;
 }
 
 export interface DrainOptions {
@@ -42,6 +46,14 @@ export interface DrainOptions {
   readonly maxTasks?: number | undefined;
 }
 
+interface Settings {
+  readonly queue: string;
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly backoff: Backoff;
+  readonly name: string;
+}
+
 const DEFAULT_BUDGET_MS = 25_000;
 /** A lease outlasts its invocation by this, so that the last settlement is still the owner's. */
 const LEASE_MARGIN_MS = 5_000;
@@ -49,7 +61,7 @@ const LEASE_MARGIN_MS = 5_000;
 /** The consumer's side: handlers by name, and the drain that runs them within one short invocation. */
 export class Worker {
   readonly wadi: Wadi;
-  readonly #options: Required<Omit<WorkerOptions, "backoff">> & { readonly backoff: Backoff };
+  readonly #options: Settings;
   readonly #registrations = new Map<string, Registration>();
 
   /** @throws {InvalidArgument} if an option is out of range. */
@@ -115,9 +127,9 @@ export class Worker {
 
   /**
    * One invocation: claims due tasks, runs them, settles them, and returns when nothing is due or the time
-   * is up. Settling and the next claim share a round trip; an empty drain is one round trip.
+   * is up. It does not wait for what becomes due later, retries included: `nextDueAtMs` says when. Settling and the next claim share a round trip; an empty drain is one round trip.
    *
-   * @throws {InvalidArgument} if an option is out of range or no handler is registered.
+   * @throws {InvalidArgument} if an option is out of range, or no handler is registered or fits the time.
    * @throws {DriverError} if the database stays out of reach; tasks in play come back when their leases run out.
    */
   async drain(options: DrainOptions = {}): Promise<DrainSummary> {

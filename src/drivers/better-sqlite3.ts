@@ -12,7 +12,7 @@ export interface BetterSqlite3Options {
    * do not block each other; the file stays in that mode. `"keep"` leaves it as it is.
    * @default "wal"
    */
-  journalMode?: "wal" | "keep";
+  journalMode?: "wal" | "keep" | undefined;
   /**
    * How this handle syncs commits from the first statement on. `"full"` syncs each, so that a task that was accepted
    * survives a power failure; writes of the same tick share one sync. `"normal"` is several times as fast and may lose
@@ -20,9 +20,9 @@ export interface BetterSqlite3Options {
    * on entering the write-ahead log. `"keep"` leaves it to you.
    * @default "full" in the write-ahead log, else "keep"
    */
-  synchronous?: "keep" | "normal" | "full" | "extra";
+  synchronous?: "keep" | "normal" | "full" | "extra" | undefined;
   /** Milliseconds to wait for a lock. @default the handle's own busy timeout, or 5000 if it has none */
-  busyTimeoutMs?: number;
+  busyTimeoutMs?: number | undefined;
 }
 
 // SQLite's own limit is 1 GB and a V8 string ends at 512 MB, but parsing this much JSON already takes half a second.

@@ -34,12 +34,12 @@ export interface PgOptions {
    * Whether statements are prepared under a name once per connection. It turns itself off where names do not
    * last, as behind a transaction-mode pooler, at the cost of one statement sent twice. @default true
    */
-  readonly prepare?: boolean;
+  readonly prepare?: boolean | undefined;
   /**
    * Whether the executor may hold one connection for LISTEN. Turn it off behind a transaction-mode pooler,
-   * which takes the command and never delivers. @default true for a pool of two or more, false for a client
+   * which takes the command and never delivers. @default true for a pool of three or more, false for a client
    */
-  readonly listen?: boolean;
+  readonly listen?: boolean | undefined;
 }
 
 const limits: Limits = {
@@ -162,8 +162,9 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
     return { client: borrowed, turn: inTurn(), release: (broken) => borrowed.release(broken) };
   }
   const listener = pgListener(openListenClient);
-  const oneConnection = pool === undefined || pool.options?.max === 1;
-  if (options.listen ?? !oneConnection) executor.listen = listener.listen;
+  // A connection that listens is one less for the work: a small pool keeps all of its own.
+  const isSmall = pool === undefined || (pool.options?.max ?? 10) < 3;
+  if (options.listen ?? !isSmall) executor.listen = listener.listen;
 
   // A shared client has none to offer: the calls of others would fall into it.
   if (pool !== undefined) {
