@@ -40,7 +40,9 @@ test("it holds the build, the protocol and its papers, and nothing else", () => 
     .split("\n")
     .filter(
       (file) =>
-        !/^\.\/(dist\/.+\.(js|d\.ts)|protocol\/.+\.(sql|json|md)|docs\/.+\.md|[A-Z]+(\.md)?|package\.json)$/.test(file),
+        !/^\.\/(dist\/.+\.(js|d\.ts)|protocol\/.+\.(sql|json|md)|docs\/.+\.md|[A-Z]+(\.md)?|package\.json)$/.test(
+          file,
+        ),
     );
   expect(strangers).toEqual([]);
   expect(files).toContain("./protocol/migrations/sqlite/0001_tables.sql");
