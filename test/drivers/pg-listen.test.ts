@@ -15,7 +15,7 @@ const unexpected = () => expect.fail("nothing should be heard here");
 
 describe("listen", () => {
   it("delivers signals of its channels until it is stopped", async () => {
-    const pool = db.pool({ max: 2 });
+    const pool = db.pool({ max: 3 });
     const executor = pg(pool);
     const got: string[] = [];
     const stop = await executor.listen!(['we"ird', "b"], (...signal) => got.push(signal.join()), unexpected);
@@ -35,7 +35,7 @@ describe("listen", () => {
   });
 
   it("needs one connection for any number of listeners", async () => {
-    const pool = db.pool({ max: 2 });
+    const pool = db.pool({ max: 3 });
     const executor = pg(pool);
     const got: string[][] = [[], [], []];
     const stops = await Promise.all(
@@ -64,7 +64,7 @@ describe("listen", () => {
   });
 
   it.each(["pool", "client"])("tells every listener when its connection is lost, on a %s", async (kind) => {
-    const pool = db.pool({ max: 2 });
+    const pool = db.pool({ max: 3 });
     const executor = kind === "pool" ? pg(pool) : pg(await db.client(), { listen: true });
     const closed: unknown[] = [];
     for (let i = 0; i < 2; i++)
@@ -85,7 +85,7 @@ describe("listen", () => {
   });
 
   it("lets go of its connection on close, without a word to the listeners", async () => {
-    const pool = db.pool({ max: 2 });
+    const pool = db.pool({ max: 3 });
     const executor = pg(pool);
     await executor.listen!(["a"], unexpected, unexpected);
     await executor.close();
@@ -107,7 +107,7 @@ describe("listen", () => {
   });
 
   it("is absent where it would starve the pool, on a shared client, or when turned off", async () => {
-    expect(pg(db.pool({ max: 1 })).listen).toBeUndefined();
+    expect(pg(db.pool({ max: 2 })).listen).toBeUndefined();
     expect(pg(db.pool(), { listen: false }).listen).toBeUndefined();
     expect(pg(await db.client()).listen).toBeUndefined();
   });
