@@ -37,7 +37,11 @@ const TOOLS: [file: string, name: string, bad: Bad[]][] = [
     ],
   ],
   ["scripts/size.ts", "size", []],
-  ["bench/main.ts", "bench", [["--engine mysql", 'no engine "mysql"; there are better-sqlite3, better-sqlite3+normal, postgres']]],
+  [
+    "bench/main.ts",
+    "bench",
+    [["--engine mysql", 'no engine "mysql"; there are better-sqlite3, better-sqlite3+normal, postgres']],
+  ],
 ];
 
 const PROGRAMS = ["produce", "drain", "wait"].map((name) => `examples/demo/${name}.ts`);
