@@ -98,9 +98,13 @@ export function newAttempt(
     if (timeout !== null) return timeout;
     const error = envelopeOf(thrown, executor);
     if (!error.retryable) return { outcome: "fail", error };
-    const asked = (thrown as TaskError | null)?.delayMs as number; // not always what its type says
-    const askedMs = Math.min(Math.max(0, Math.round(asked)), MAX_DELAY_MS);
-    return { outcome: "retry", error, delayMs: askedMs >= 0 ? askedMs : delay() };
+    let delayMs = delay();
+    try {
+      // Of whatever was thrown: it may have no such field, one of another type, or one that throws.
+      const askedMs = Math.min(Math.max(0, Math.round((thrown as TaskError).delayMs!)), MAX_DELAY_MS);
+      if (askedMs >= 0) delayMs = askedMs;
+    } catch {}
+    return { outcome: "retry", error, delayMs };
   }
 
   function mustOwn(): void {

@@ -87,7 +87,14 @@ describe("how an attempt ends", () => {
         throw new Error();
       },
     });
+    const delayMs = Object.defineProperty(new Error("x"), "delayMs", {
+      get: () => {
+        throw new Error();
+      },
+    });
     const thrown: [unknown, object][] = [
+      [delayMs, { message: "x" }],
+      [Object.assign(new Error("x"), { delayMs: 5n }), { message: "x" }],
       [undefined, { type: "undefined", message: "what was thrown is no Error" }],
       [null, { type: "object" }],
       [message, { type: "object" }],
