@@ -12,18 +12,18 @@ export function backoffDelay({ baseMs, capMs }: Backoff, attempt: number): numbe
   return Math.floor(window / 2 + (Math.random() * window) / 2);
 }
 
-/** Resolves after `ms`, or rejects with the signal's reason as soon as it aborts. */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+/** Resolves after `ms`, or once `wake` does, or rejects with the signal's reason as soon as it aborts. */
+export function sleep(ms: number, signal?: AbortSignal, wake?: Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const onAbort = () => {
+    const end = () => {
       clearTimeout(timer);
-      reject(signal!.reason);
+      signal?.removeEventListener("abort", end);
+      if (signal?.aborted) reject(signal.reason);
+      else resolve();
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", onAbort);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end);
+    wake?.then(end);
+    if (signal?.aborted) end();
   });
 }

@@ -90,18 +90,16 @@ export class Session {
   }
 
   /** The answer, unless the caller's signal or deadline comes first: a database may never answer. */
-  #within<T>(name: string, answer: Promise<T>, { signal, deadlineMs }: CallOptions): Promise<T> {
+  async #within<T>(name: string, answer: Promise<T>, { signal, deadlineMs }: CallOptions): Promise<T> {
     if (signal === undefined && deadlineMs === undefined) return answer;
-    return new Promise((resolve, reject) => {
-      const overdue = () => reject(this.#wrap(name, "unknown", new Error("no answer came in time")));
-      const timer = deadlineMs && setTimeout(overdue, Math.min(deadlineMs - Date.now(), MAX_TIMER_MS));
-      const abort = () => reject(signal!.reason);
-      signal?.addEventListener("abort", abort);
-      answer.then(resolve, reject).finally(() => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", abort);
-      });
-    });
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+    };
+    const leftMs = Math.max(0, (deadlineMs ?? Number.POSITIVE_INFINITY) - Date.now());
+    await sleep(Math.min(leftMs, MAX_TIMER_MS), signal, answer.then(over, over));
+    if (!isOver) throw this.#wrap(name, "unknown", new Error("no answer came in time"));
+    return answer;
   }
 
   /** Applies the migrations that are missing. Calls in flight share one run. */

@@ -68,8 +68,7 @@ export async function waitForTask(
         lastId = seen.id;
         if (signals !== null) continue; // a key that has just shown its task: subscribe before pausing
       }
-      const paused = sleep(Math.min(pause, left), signal);
-      await Promise.race([paused, wake?.fired ?? paused]);
+      await sleep(Math.min(pause, left), signal, wake?.fired);
       pause = Math.max(pollMs, Math.min(maxPollMs, pause * GROWTH));
     } finally {
       wake?.release();

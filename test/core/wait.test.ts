@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { defineTask, TaskCanceled, TaskFailed, TaskTimeout, Worker } from "../../src/core/index.ts";
+import { describe, expect, test, vi } from "vitest";
+import { defineTask, TaskCanceled, TaskFailed, TaskTimeout, Wadi, Worker } from "../../src/core/index.ts";
 import { memoryWadi } from "../support/memory.ts";
 
 const FAST = { pollMs: 1, maxPollMs: 1 };
@@ -107,6 +107,39 @@ describe("wait", () => {
     const wait = wadi.wait(id, { signal: stop.signal });
     stop.abort(new Error("request closed"));
     await expect(wait).rejects.toThrow("request closed");
+  });
+
+  test("leaves no timer that would keep the process alive", async () => {
+    const { executor } = memoryWadi();
+    let signal: ((channel: string, id: string) => void) | undefined;
+    let mute = false;
+    const wadi = new Wadi({
+      ...executor,
+      run: (statement) => (mute ? new Promise(() => {}) : executor.run(statement)),
+      listen: async (_channels, onSignal) => {
+        signal = onSignal;
+        return () => {};
+      },
+    });
+    const { id } = await wadi.submit("a", null);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const told = wadi.wait(id, { pollMs: 60_000, maxPollMs: 60_000 });
+      await vi.waitUntil(() => vi.getTimerCount() === 1);
+      await wadi.cancel(id);
+      signal!("", id);
+      expect((await told).status).toBe("canceled");
+      expect(vi.getTimerCount()).toBe(0);
+
+      mute = true;
+      const stop = new AbortController();
+      const unanswered = wadi.wait(id, { signal: stop.signal });
+      stop.abort(new Error("request closed"));
+      await expect(unanswered).rejects.toThrow("request closed");
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 
