@@ -6,6 +6,7 @@ import { ulid } from "./ids.ts";
 import type { Claimed, ClaimRequest } from "./operations/lease.ts";
 import type { Settled, Settlement } from "./operations/settle.ts";
 import { laneKey, type Registration } from "./registration.ts";
+import type { CallOptions } from "./session.ts";
 import type { Wadi } from "./wadi.ts";
 
 /** What one drain did, and what it left. */
@@ -45,6 +46,8 @@ export interface DrainPlan {
   readonly signal: AbortSignal | undefined;
 }
 
+/** What an answer may take in a drain that begins when its time is nearly up. */
+const GRACE_MS = 1000;
 const NEVER = Number.POSITIVE_INFINITY;
 /** Turns of the microtask queue in which handlers that end at once are gathered into one settlement. */
 const GATHER_TURNS = 8;
@@ -54,6 +57,7 @@ export class Drain {
   readonly #plan: DrainPlan;
   readonly #byLane: Map<string, Registration>;
   readonly #stopAtMs: number;
+  readonly #call: CallOptions;
   readonly #running = new Set<Attempt>();
   readonly #attemptOptions: AttemptOptions;
   #settlements: Settlement[] = [];
@@ -80,6 +84,7 @@ export class Drain {
     this.#plan = plan;
     this.#byLane = new Map(plan.registrations.map((registration) => [laneKey(registration), registration]));
     this.#stopAtMs = plan.deadlineMs - plan.reserveMs;
+    this.#call = { deadlineMs: Math.max(plan.deadlineMs, Date.now() + GRACE_MS) };
     this.#attemptOptions = {
       ...plan,
       stopAtMs: this.#stopAtMs,
@@ -126,13 +131,13 @@ export class Drain {
 
   /** One round trip. True if the claim took all it could, so that there may be more. */
   async #cycle(limit: number): Promise<boolean> {
-    const { wadi, deadlineMs } = this.#plan;
+    const { wadi } = this.#plan;
     const settlements = this.#settlements;
     this.#settlements = [];
     const request = this.#claimRequest(limit);
     const sentAtMs = Date.now();
     this.#counts.roundTrips++;
-    const call = { deadlineMs };
+    const call = this.#call;
     const [settled, claimed] = await wadi.store.cycle(settlements, request, call).catch(async (error) => {
       if (!isRefusal(error)) throw error;
       const apart = [];
@@ -160,8 +165,8 @@ export class Drain {
 
   /** One result that the database refuses must not hold up the others: its own task fails for good. */
   async #settleAlone(settlement: Settlement): Promise<Settled> {
-    const { wadi, deadlineMs } = this.#plan;
-    const settle = async (one: Settlement) => (await wadi.store.settle([one], { deadlineMs }))[0]!;
+    const { wadi } = this.#plan;
+    const settle = async (one: Settlement) => (await wadi.store.settle([one], this.#call))[0]!;
     this.#counts.roundTrips++;
     return settle(settlement).catch((error) => {
       if (!isRefusal(error)) throw error;
@@ -249,13 +254,13 @@ export class Drain {
 
   async #heartbeat(): Promise<void> {
     const attempts = [...this.#running];
-    const { wadi, leaseMs, deadlineMs } = this.#plan;
+    const { wadi, leaseMs } = this.#plan;
     const sentAtMs = Date.now();
     this.#counts.roundTrips++;
     const renewed = await wadi.store.heartbeat(
       attempts.map(({ held }) => held),
       leaseMs,
-      { deadlineMs },
+      this.#call,
     );
     const byId = new Map(renewed.map((entry) => [entry.id, entry]));
     for (const attempt of attempts) attempt.learn(byId.get(attempt.held.id), sentAtMs + leaseMs);

@@ -26,14 +26,15 @@ export interface MigrateOptions {
  */
 export async function migrate(executor: Executor, options?: MigrateOptions): Promise<void> {
   const wanted = wantedMigrations(executor.protocol, options);
-  for (let failures = 0; ; ) {
+  for (let failures = 0, known = 0; ; ) {
     const applied = await appliedMigrations(executor);
+    if (applied.size > known) failures = 0; // whoever applied it
+    known = applied.size;
     if (applied.size === 0) await unlessMissing(executor, explainVersion(executor), undefined);
     const next = wanted.find(({ name }) => !applied.has(name));
     if (next === undefined) return;
     try {
       await executor.batch(migrationBatch(executor, next));
-      failures = 0;
     } catch (error) {
       // Another process may have applied it first: look again before giving up.
       if (++failures === MAX_FAILURES) throw error;

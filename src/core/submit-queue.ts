@@ -31,17 +31,18 @@ export class SubmitQueue {
     const waiting = this.#waiting;
     this.#waiting = [];
     // Apart, because a keyed submit may have to wait for a lock that is no business of the others.
-    this.#sendAll(waiting.filter(({ task }) => task.key === null));
-    this.#sendAll(waiting.filter(({ task }) => task.key !== null));
+    void this.#sendAll(waiting.filter(({ task }) => task.key === null));
+    void this.#sendAll(waiting.filter(({ task }) => task.key !== null));
   }
 
-  #sendAll(waiting: readonly Waiting[]): void {
+  /** One part after the other, so that submits of one key meet each other in their order. */
+  async #sendAll(waiting: readonly Waiting[]): Promise<void> {
     let next = 0;
     for (const part of splitTasks(
       waiting.map(({ task }) => task),
       this.#store.maxBytes,
     )) {
-      void this.#send(waiting.slice(next, next + part.length));
+      await this.#send(waiting.slice(next, next + part.length));
       next += part.length;
     }
   }

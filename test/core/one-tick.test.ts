@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { Wadi, Worker } from "../../src/core/index.ts";
+import { pickTargets } from "../support/targets.ts";
+
+const targets = pickTargets(["better-sqlite3-file", "pg"]);
+
+test.each(targets)(
+  "submits of one key in one tick meet each other in their order, on $name",
+  async (target) => {
+    const { executor, close } = await target.open();
+    try {
+      const wadi = new Wadi(executor);
+      for (let round = 0; round < 10; round++) {
+        const key = `k${round}`;
+        const submit = (payload: number) => wadi.submit("a", payload, { key, conflict: "replace" });
+        await Promise.all([1, 2, 3, 4].map(submit));
+        expect((await wadi.getByKey(key))?.payload).toBe(4);
+      }
+      expect((await wadi.stats()).default).toMatchObject({ queued: 10, canceled: 30 });
+    } finally {
+      await close();
+    }
+  },
+);
+
+test.each(targets)(
+  "a drain that begins after its deadline does nothing and says so, on $name",
+  async (target) => {
+    const { executor, close } = await target.open();
+    try {
+      const wadi = new Wadi(executor);
+      await wadi.submit("a", 1);
+      const worker = new Worker(wadi).task("a", () => 1);
+      expect(await worker.drain({ deadline: Date.now() - 5000 })).toMatchObject({ claimed: 0, more: true });
+      expect(await worker.drain({ budgetMs: 1 })).toMatchObject({ failed: 0, lost: 0 });
+    } finally {
+      await close();
+    }
+  },
+);
