@@ -1,6 +1,6 @@
 import pg from "pg";
-import { Wadi } from "../src/core/index.ts";
 import { pg as pgExecutor } from "../src/drivers/pg.ts";
+import { Wadi } from "../src/index.ts";
 import { type Backlog, IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Side } from "./side.ts";
 import { wadiSide } from "./wadi-side.ts";
 

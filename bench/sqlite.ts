@@ -1,6 +1,6 @@
 import Database from "better-sqlite3";
-import { Wadi } from "../src/core/index.ts";
 import { betterSqlite3 } from "../src/drivers/better-sqlite3.ts";
+import { Wadi } from "../src/index.ts";
 import { IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Side } from "./side.ts";
 import { wadiSide } from "./wadi-side.ts";
 

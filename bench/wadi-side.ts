@@ -1,4 +1,4 @@
-import { type Executor, Wadi, Worker } from "../src/core/index.ts";
+import { type Executor, Wadi, Worker } from "../src/index.ts";
 import { type Backlog, IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Side } from "./side.ts";
 
 const lane = (queue: string, quota: number) => [{ queue, name: NAME, quota }];

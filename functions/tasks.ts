@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { reportOn } from "../examples/demo/report.ts";
-import { defineTask, type Wadi, Worker } from "../src/core/index.ts";
+import { defineTask, type Wadi, Worker } from "../src/index.ts";
 
 /** Counts lines, words and headings of a Markdown text, and finds its longest paragraph. */
 export const textStats = defineTask({

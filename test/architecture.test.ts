@@ -64,24 +64,45 @@ describe("imports go one way", () => {
     expect(violations("src/drivers", allows)).toEqual([]);
   });
 
-  it("http imports http and core", () => {
-    expect(violations("src/http", ({ target }) => isIn(target, "http", "core"))).toEqual([]);
+  it("the worker imports itself and core", () => {
+    expect(violations("src/worker", ({ target }) => isIn(target, "worker", "core"))).toEqual([]);
+  });
+
+  it("http imports http, core and the worker", () => {
+    expect(violations("src/http", ({ target }) => isIn(target, "http", "core", "worker"))).toEqual([]);
+  });
+
+  it("drizzle imports itself, core's types and the drivers it unwraps to", () => {
+    const allows = ({ target, isType }: Import) =>
+      isIn(target, "drizzle", "drivers", "protocol") || (isType && isIn(target, "core")) || isPackage(target);
+    expect(violations("src/drizzle", allows)).toEqual([]);
+  });
+
+  it("opentelemetry imports itself, types of core and the worker, and its API", () => {
+    const allows = ({ target, isType }: Import) =>
+      isIn(target, "opentelemetry") ||
+      (isType && isIn(target, "core", "worker")) ||
+      target === "@opentelemetry/api";
+    expect(violations("src/opentelemetry", allows)).toEqual([]);
   });
 
   it("functions import themselves, src, an example and packages", () => {
     const allows = ({ target }: Import) =>
-      /^(functions|examples)\//.test(target) || isIn(target, "core", "drivers", "http") || isPackage(target);
+      /^(functions|examples)\//.test(target) ||
+      isIn(target, "core", "worker", "drivers", "http") ||
+      target === "src/index.ts" ||
+      isPackage(target);
     expect(violations("functions", allows)).toEqual([]);
   });
 });
 
-it("core and http use Web globals only", () => {
+it("core, worker and http use Web globals only", () => {
   const foreign =
     /"node:|\b(?:process|Buffer|globalThis)\s*[.[(]|\b(?:eval|require|setImmediate)\s*\(|\bnew Function\b|\b__dirname\b/;
   const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, "");
-  const users = [...filesOf("src/core"), ...filesOf("src/http")].filter((file) =>
-    foreign.test(withoutComments(read(file))),
-  );
+  const users = ["src/core", "src/worker", "src/http"]
+    .flatMap(filesOf)
+    .filter((file) => foreign.test(withoutComments(read(file))));
   expect(users).toEqual([]);
 });
 

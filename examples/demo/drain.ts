@@ -1,8 +1,8 @@
 // One worker invocation: runs due tasks for a second or so and ends, as a function called by a cron would.
 // By hand: node examples/demo/drain.ts demo.db my-first-drain
 import Database from "better-sqlite3";
-import { Wadi, Worker } from "../../src/core/index.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { Wadi, Worker } from "../../src/index.ts";
 import { programArguments } from "./arguments.ts";
 import { inspect, inspectFile } from "./tasks.ts";
 

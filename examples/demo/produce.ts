@@ -1,8 +1,8 @@
 // Submits one task for each Markdown, SQL and TypeScript file of this repository, and ends.
 // By hand: node examples/demo/produce.ts demo.db
 import Database from "better-sqlite3";
-import { Wadi } from "../../src/core/index.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { Wadi } from "../../src/index.ts";
 import { programArguments } from "./arguments.ts";
 import { repositoryFiles } from "./files.ts";
 import { inspectFile, keyOf } from "./tasks.ts";

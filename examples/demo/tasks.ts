@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 // An application imports these from "wadi", and the driver from "wadi/better-sqlite3".
-import { defineTask, type TaskContext } from "../../src/core/index.ts";
+import { defineTask, type TaskContext } from "../../src/index.ts";
 import { ROOT } from "./files.ts";
 import { type FileReport, reportOn } from "./report.ts";
 

@@ -1,8 +1,8 @@
 // Waits for tasks by their keys, which may not even be submitted yet, and prints a line as each succeeds.
 // By hand: node examples/demo/wait.ts demo.db file:protocol/PROTOCOL.md
 import Database from "better-sqlite3";
-import { Wadi } from "../../src/core/index.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { Wadi } from "../../src/index.ts";
 import { programArguments } from "./arguments.ts";
 
 const [file, ...keys] = programArguments("DATABASE", "KEY...");

@@ -1,6 +1,6 @@
-import { Wadi } from "../../src/core/index.ts";
 import { type D1Like, d1 } from "../../src/drivers/d1.ts";
 import { createHandler, type HttpHandler } from "../../src/http/index.ts";
+import { Wadi } from "../../src/index.ts";
 import { createWorker, tasks } from "../tasks.ts";
 
 /** Bindings of wrangler.toml, and the secret of `wrangler secret put WADI_SECRET`. */

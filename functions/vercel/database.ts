@@ -1,7 +1,7 @@
-import { type Executor, Wadi } from "../../src/core/index.ts";
 import { libsql } from "../../src/drivers/libsql.ts";
 import { neonHttp } from "../../src/drivers/neon.ts";
 import { HttpError } from "../../src/http/index.ts";
+import { type Executor, Wadi } from "../../src/index.ts";
 
 const HOW =
   "set DATABASE_URL to a Neon connection string (postgres://...), " +

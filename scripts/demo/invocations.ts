@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspectFile } from "../../examples/demo/tasks.ts";
-import type { DrainSummary, Wadi } from "../../src/core/index.ts";
+import type { DrainSummary, Wadi } from "../../src/index.ts";
 import type { Program, Programs } from "./programs.ts";
 import { allTasks, tasksOf } from "./rows.ts";
 import type { View } from "./view.ts";

@@ -1,5 +1,5 @@
 import type { FileReport } from "../../examples/demo/report.ts";
-import type { Task, Wadi } from "../../src/core/index.ts";
+import type { Task, Wadi } from "../../src/index.ts";
 
 export type FileTask = Task<{ path: string }, FileReport>;
 

@@ -1,6 +1,6 @@
 import { repositoryFiles } from "../../examples/demo/files.ts";
 import { keyOf } from "../../examples/demo/tasks.ts";
-import type { Task, Wadi } from "../../src/core/index.ts";
+import type { Task, Wadi } from "../../src/index.ts";
 import { Invocations } from "./invocations.ts";
 import type { Programs } from "./programs.ts";
 import type { View } from "./view.ts";

@@ -1,4 +1,4 @@
-import type { StatusCounts } from "../../src/core/index.ts";
+import type { StatusCounts } from "../../src/index.ts";
 
 const PLAIN_EVERY_MS = 500;
 const BAR_CELLS = 24;

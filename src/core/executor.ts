@@ -34,12 +34,27 @@ export interface Limits {
  */
 export type ErrorClass = "conflict" | "busy" | "unavailable" | "missing-schema" | "rejected" | "unknown";
 
+/** Statements of the client's own kind, where its owner can send an atomic batch of them too. */
+export interface NativeBatch<Native> {
+  /** Wadi's statements as the client's own kind. Nothing is sent. */
+  prepare(statements: readonly Statement[]): Native[];
+  /** Whether `value` is a statement of the client's own kind. */
+  is(value: unknown): value is Native;
+  /** Sends all of them in order in one transaction and one round trip; all or nothing. */
+  batch(statements: readonly Native[]): Promise<Row[][]>;
+}
+
+/** A transaction that somebody else began and will end. A synchronous client answers at once. */
+export interface OpenTransaction {
+  batch(statements: readonly Statement[]): Row[][] | Promise<Row[][]>;
+}
+
 /**
  * What Wadi needs from a database client. Every statement returns rows, a batch is atomic.
  *
- * A capability is an optional method and a quantity is a number; nothing branches on `name`.
+ * A capability is an optional member and a quantity is a number; nothing branches on `name`.
  */
-export interface Executor {
+export interface Executor<Native = unknown> {
   /** For messages only. */
   readonly name: string;
   readonly dialect: Dialect;
@@ -61,6 +76,12 @@ export interface Executor {
     onSignal: (channel: string, payload: string) => void,
     onClose: (error?: unknown) => void,
   ): Promise<() => void>;
+  /** Present where the client itself takes an array of statements as one transaction. */
+  readonly native?: NativeBatch<Native>;
+  /** Statements sent into `tx`, a transaction of this client's own kind that is open; null if it is none. */
+  within?(tx: unknown): OpenTransaction | null;
+  /** Brings the planner's statistics up to date, where nobody else does. Cheap when there is nothing to do. */
+  optimize?(): Promise<void>;
   classify(error: unknown): ErrorClass;
   /** Releases what the driver itself opened; a borrowed client stays open. */
   close(): Promise<void>;

@@ -1,7 +1,5 @@
 export type { Backoff } from "./backoff.ts";
-export type { Handler, TaskContext } from "./context.ts";
 export { type AnyTaskDefinition, defineTask, type TaskDefinition, type TaskOptions } from "./define-task.ts";
-export type { DrainSummary } from "./drain.ts";
 export {
   AlreadyExists,
   DriverError,
@@ -36,13 +34,6 @@ export {
   type Task,
   type TaskStatus,
 } from "./task.ts";
-export {
-  type ListOptions,
-  type PurgeOptions,
-  type RetryOptions,
-  type SubmitEntry,
-  Wadi,
-  type WadiOptions,
-} from "./wadi.ts";
+export type { ListOptions, PurgeOptions, RetryOptions } from "./task-admin.ts";
+export { type SubmitEntry, Wadi, type WadiOptions } from "./wadi.ts";
 export type { WaitOptions } from "./wait.ts";
-export { type DrainOptions, type HandlerOptions, Worker, type WorkerOptions } from "./worker.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { defineTask, type TaskContext, TaskError, Worker } from "../../src/core/index.ts";
+import { defineTask, type TaskContext, TaskError, Worker } from "../../src/index.ts";
 import { ManualClock, memoryWadi } from "../support/memory.ts";
 
 /** Resolves when the signal aborts, as a handler that watches it does. */

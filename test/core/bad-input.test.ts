@@ -1,8 +1,8 @@
 import Database from "better-sqlite3";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { defineTask, Wadi, Worker } from "../../src/core/index.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { defineTask, Wadi, Worker } from "../../src/index.ts";
 import { memoryWadi } from "../support/memory.ts";
 
 describe("bad input is refused before anything is sent, and the message names it", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type TaskContext, Worker } from "../../src/core/index.ts";
+import { type TaskContext, Worker } from "../../src/index.ts";
 import { ManualClock, memoryWadi } from "../support/memory.ts";
 
 const ZERO = {

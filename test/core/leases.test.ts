@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LostLease, Worker } from "../../src/core/index.ts";
+import { LostLease, Worker } from "../../src/index.ts";
 import { ManualClock, memoryWadi } from "../support/memory.ts";
 
 describe("leases", () => {

@@ -1,8 +1,8 @@
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { Wadi, Worker } from "../../src/core/index.ts";
 import { migrationScript } from "../../src/core/migration-script.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { Wadi, Worker } from "../../src/index.ts";
 import { sqlite } from "../../src/protocol/sqlite.ts";
 import type { OpenTarget } from "../support/target.ts";
 import { targets } from "../support/targets.ts";

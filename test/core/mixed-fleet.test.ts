@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type Executor, Wadi } from "../../src/core/index.ts";
 import { migrationScript } from "../../src/core/migration-script.ts";
 import { bind } from "../../src/core/statement.ts";
+import { type Executor, Wadi } from "../../src/index.ts";
 import { postgres } from "../../src/protocol/postgres.ts";
 import { sqlite } from "../../src/protocol/sqlite.ts";
 import type { OpenTarget } from "../support/target.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Wadi, Worker } from "../../src/core/index.ts";
+import { Wadi, Worker } from "../../src/index.ts";
 import { pickTargets } from "../support/targets.ts";
 
 const targets = pickTargets(["better-sqlite3-file", "pg"]);

@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import { type Executor, Wadi, Worker } from "../../src/core/index.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { type Executor, Wadi, Worker } from "../../src/index.ts";
 import { memoryWadi } from "../support/memory.ts";
 
 /** A database that takes requests and, once told to, never answers. */

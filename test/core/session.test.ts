@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { Wadi, Worker } from "../../src/core/index.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { Wadi, Worker } from "../../src/index.ts";
 import { type Loss, lossy } from "../support/lossy-executor.ts";
 
 const FAST = { baseMs: 1, capMs: 1 };

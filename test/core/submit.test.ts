@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { defineTask, Wadi } from "../../src/core/index.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { defineTask, Wadi } from "../../src/index.ts";
 import { memoryWadi } from "../support/memory.ts";
 
 describe("submit", () => {

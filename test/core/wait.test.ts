@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { defineTask, TaskCanceled, TaskFailed, TaskTimeout, Wadi, Worker } from "../../src/core/index.ts";
+import { defineTask, TaskCanceled, TaskFailed, TaskTimeout, Wadi, Worker } from "../../src/index.ts";
 import { memoryWadi } from "../support/memory.ts";
 
 const FAST = { pollMs: 1, maxPollMs: 1 };

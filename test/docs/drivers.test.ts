@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { Pool } from "pg";
 import { expect, test } from "vitest";
-import type { Executor } from "../../src/core/index.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { type D1Like, d1 } from "../../src/drivers/d1.ts";
 import { type LibsqlClientLike, libsql } from "../../src/drivers/libsql.ts";
 import { type NeonQueryFunctionLike, neonHttp } from "../../src/drivers/neon.ts";
 import { pg } from "../../src/drivers/pg.ts";
+import type { Executor } from "../../src/index.ts";
 
 const page = readFileSync("docs/drivers.md", "utf8");
 

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import * as wadi from "../../src/core/index.ts";
+import * as wadi from "../../src/index.ts";
 
 const page = readFileSync("docs/errors.md", "utf8");
 const read = (patterns: string[]) =>

@@ -18,7 +18,7 @@ async function bundle(source: string): Promise<string> {
   return outputFiles[0]!.text;
 }
 
-const CORE = 'import { Wadi, Worker } from "../../src/core/index.ts";\n';
+const CORE = 'import { Wadi, Worker } from "../../src/index.ts";\n';
 const HTTP = `${CORE}import { createHandler } from "../../src/http/index.ts";\n`;
 const NEON = `${HTTP}import { neon, neonConfig } from "@neondatabase/serverless";
 import { neonHttp } from "../../src/drivers/neon.ts";

@@ -1,8 +1,8 @@
 import Database from "better-sqlite3";
 import { expect, it } from "vitest";
-import { DriverError, type ErrorClass, type Executor, Wadi } from "../../src/core/index.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { HttpError } from "../../src/http/index.ts";
+import { DriverError, type ErrorClass, type Executor, Wadi } from "../../src/index.ts";
 import { sqlite } from "../../src/protocol/sqlite.ts";
 import { openFixture } from "./fixture.ts";
 

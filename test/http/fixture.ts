@@ -1,6 +1,5 @@
 import Database from "better-sqlite3";
 import * as v from "valibot";
-import { defineTask, type Executor, TaskError, Wadi, Worker } from "../../src/core/index.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import {
   createHandler,
@@ -8,6 +7,7 @@ import {
   type HttpHandler,
   type HttpHandlerOptions,
 } from "../../src/http/index.ts";
+import { defineTask, type Executor, TaskError, Wadi, Worker } from "../../src/index.ts";
 
 export const SECRET = "correct horse battery staple";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { SubmitEntry, Wadi } from "../../src/core/index.ts";
+import type { SubmitEntry, Wadi } from "../../src/index.ts";
 import { seededRandom } from "../core/task-input.ts";
 import { findFaults, query, readMoves, startAudit } from "./support/audit.ts";
 import type { Address } from "./support/connect.ts";

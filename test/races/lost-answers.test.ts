@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Wadi } from "../../src/core/index.ts";
+import type { Wadi } from "../../src/index.ts";
 import { startHranaServer } from "../support/hrana-server.ts";
 import { startNeonEndpoint } from "../support/neon-endpoint.ts";
 import { fraction } from "../support/neon-faults.ts";

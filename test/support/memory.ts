@@ -1,6 +1,6 @@
 import Database from "better-sqlite3";
-import { Wadi, type WadiOptions } from "../../src/core/index.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { Wadi, type WadiOptions } from "../../src/index.ts";
 
 /** A client on an empty in-memory database, for tests of what is the same on every database. */
 export function memoryWadi(options?: WadiOptions): Wadi {

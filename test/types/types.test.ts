@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { expectTypeOf, test } from "vitest";
-import { defineTask, type Task, type Wadi, type Worker } from "../../src/core/index.ts";
+import { defineTask, type Task, type Wadi, type Worker } from "../../src/index.ts";
 
 // Checked by the compiler; nothing here runs.
 declare const wadi: Wadi;

@@ -1,5 +1,5 @@
 import type { Dialect, Row } from "../../../src/core/executor.ts";
-import type { Wadi } from "../../../src/core/index.ts";
+import type { Wadi } from "../../../src/index.ts";
 
 // The database itself writes down who takes a task and what becomes of it: no code under test is asked.
 const COLUMNS = "task_id, was, became, attempt, owner, lease_until_ms, at_ms, result";

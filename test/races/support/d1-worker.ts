@@ -1,6 +1,7 @@
 // The Cloudflare worker of the races: every request is a racer that runs one job on the D1 binding.
-import { Wadi } from "../../../src/core/index.ts";
+
 import { type D1Like, d1 } from "../../../src/drivers/d1.ts";
+import { Wadi } from "../../../src/index.ts";
 import { type JobName, runJob } from "./jobs.ts";
 
 export default {

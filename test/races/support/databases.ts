@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Wadi, type WadiOptions } from "../../../src/core/index.ts";
 import { d1 } from "../../../src/drivers/d1.ts";
+import { Wadi, type WadiOptions } from "../../../src/index.ts";
 import { startHranaServer } from "../../support/hrana-server.ts";
 import { startNeonEndpoint } from "../../support/neon-endpoint.ts";
 import { createDatabase } from "../../support/postgres.ts";

@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Wadi, Worker } from "../../../src/core/index.ts";
+import { type Wadi, Worker } from "../../../src/index.ts";
 import { claimOf, TASK } from "./jobs.ts";
 
 export interface DoomedWork {

@@ -7,7 +7,7 @@ import {
   type Wadi,
   WadiError,
   Worker,
-} from "../../../src/core/index.ts";
+} from "../../../src/index.ts";
 
 /** What one racer does on its own connection, in any runtime; arguments and results are JSON. */
 export const jobs = { submit, submitKeys, drain };

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { ConflictPolicy, Wadi } from "../../../src/core/index.ts";
+import type { ConflictPolicy, Wadi } from "../../../src/index.ts";
 import { query } from "./audit.ts";
 import type { KeyedAnswer } from "./jobs.ts";
 

@@ -1,5 +1,5 @@
 // A process that takes part in a race. It does what its parent says and ends with it.
-import { Wadi } from "../../../src/core/index.ts";
+import { Wadi } from "../../../src/index.ts";
 import { type Address, type Connection, connect } from "./connect.ts";
 import { type DoomedWork, workUntilKilled } from "./doomed-worker.ts";
 import { type JobName, runJob } from "./jobs.ts";

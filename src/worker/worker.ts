@@ -1,12 +1,12 @@
-import { integer, MAX_TIMER_MS, onlyKnown, text } from "./arguments.ts";
-import type { Backoff } from "./backoff.ts";
+import { integer, MAX_TIMER_MS, onlyKnown, text } from "../core/arguments.ts";
+import type { Backoff } from "../core/backoff.ts";
+import { type AnyTaskDefinition, defineTask, type TaskDefinition } from "../core/define-task.ts";
+import { InvalidArgument } from "../core/errors.ts";
+import { ulid } from "../core/ids.ts";
+import type { Wadi } from "../core/wadi.ts";
 import type { Handler } from "./context.ts";
-import { type AnyTaskDefinition, defineTask, type TaskDefinition } from "./define-task.ts";
 import { Drain, type DrainSummary } from "./drain.ts";
-import { InvalidArgument } from "./errors.ts";
-import { ulid } from "./ids.ts";
 import { laneKey, type Registration, RunTimes } from "./registration.ts";
-import type { Wadi } from "./wadi.ts";
 
 export interface WorkerOptions {
   /** Queue of names that are registered as plain strings. @default "default" */

@@ -1,5 +1,5 @@
+import type { StandardSchemaV1 } from "../core/standard-schema.ts";
 import type { Handler } from "./context.ts";
-import type { StandardSchemaV1 } from "./standard-schema.ts";
 
 /** One name a worker can run. */
 export interface Registration {

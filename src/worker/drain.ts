@@ -1,13 +1,13 @@
+import type { Backoff } from "../core/backoff.ts";
+import { envelope } from "../core/envelope.ts";
+import { isRefusal } from "../core/errors.ts";
+import { ulid } from "../core/ids.ts";
+import type { Claimed, ClaimRequest } from "../core/operations/lease.ts";
+import type { Settled, Settlement } from "../core/operations/settle.ts";
+import type { CallOptions } from "../core/session.ts";
+import type { Wadi } from "../core/wadi.ts";
 import { type Attempt, type AttemptOptions, newAttempt } from "./attempt.ts";
-import type { Backoff } from "./backoff.ts";
-import { envelope } from "./envelope.ts";
-import { isRefusal } from "./errors.ts";
-import { ulid } from "./ids.ts";
-import type { Claimed, ClaimRequest } from "./operations/lease.ts";
-import type { Settled, Settlement } from "./operations/settle.ts";
 import { laneKey, type Registration } from "./registration.ts";
-import type { CallOptions } from "./session.ts";
-import type { Wadi } from "./wadi.ts";
 
 /** What one drain did, and what it left. */
 export interface DrainSummary {

@@ -1,7 +1,7 @@
-import type { TaskDefinition } from "./define-task.ts";
-import type { SubmittedTask } from "./operations/submit.ts";
-import type { SubmitOptions } from "./submission.ts";
-import type { Task } from "./task.ts";
+import type { TaskDefinition } from "../core/define-task.ts";
+import type { SubmittedTask } from "../core/operations/submit.ts";
+import type { SubmitOptions } from "../core/submission.ts";
+import type { Task } from "../core/task.ts";
 
 /** What a handler gets: the task, its validated payload, and ways to report and to end the attempt. */
 export interface TaskContext<Payload = unknown, Result = unknown> {

@@ -1,15 +1,15 @@
-import { MAX_DELAY_MS } from "./arguments.ts";
-import { type Backoff, backoffDelay } from "./backoff.ts";
+import { MAX_DELAY_MS } from "../core/arguments.ts";
+import { type Backoff, backoffDelay } from "../core/backoff.ts";
+import { envelope, envelopeOf } from "../core/envelope.ts";
+import { LostLease, TaskCanceled, TaskError, WadiError } from "../core/errors.ts";
+import { encodeJson } from "../core/json.ts";
+import type { Held, Renewed } from "../core/operations/lease.ts";
+import type { Outcome, Settlement } from "../core/operations/settle.ts";
+import { invalid } from "../core/standard-schema.ts";
+import type { Task } from "../core/task.ts";
+import type { Wadi } from "../core/wadi.ts";
 import type { TaskContext } from "./context.ts";
-import { envelope, envelopeOf } from "./envelope.ts";
-import { LostLease, TaskCanceled, TaskError, WadiError } from "./errors.ts";
-import { encodeJson } from "./json.ts";
-import type { Held, Renewed } from "./operations/lease.ts";
-import type { Outcome, Settlement } from "./operations/settle.ts";
 import type { Registration } from "./registration.ts";
-import { invalid } from "./standard-schema.ts";
-import type { Task } from "./task.ts";
-import type { Wadi } from "./wadi.ts";
 
 /** One run of one handler on one claimed task. Ends exactly once; whatever comes later is ignored. */
 export interface Attempt {

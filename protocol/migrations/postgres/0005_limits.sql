@@ -1,0 +1,21 @@
+-- What a fleet may do under one concurrency key at a time: `concurrency` tasks running, `rate_count` starts in any
+-- `rate_per_ms`. The latest submit that names the key decides.
+create table if not exists wadi_limits (
+  key text primary key,
+  concurrency integer,
+  rate_count integer,
+  rate_per_ms bigint,
+  updated_at_ms bigint not null
+);
+
+-- One row a claim and rate-limited key, kept for one window.
+create table if not exists wadi_limit_starts (
+  key text not null,
+  started_at_ms bigint not null,
+  worker_id text not null,
+  tasks integer not null,
+  primary key (key, started_at_ms, worker_id)
+);
+
+create index if not exists wadi_tasks_limited_idx
+  on cairnq_tasks (concurrency_key) where status = 'running' and concurrency_key <> '';

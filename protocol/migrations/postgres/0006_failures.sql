@@ -1,0 +1,15 @@
+-- Leases that ran out on a task since it was submitted or given its attempts back, and how many it may have.
+alter table cairnq_tasks add column if not exists crashes integer not null default 0;
+
+alter table cairnq_tasks add column if not exists max_crashes integer not null default 3;
+
+-- The history of errors: one row for each attempt that failed (`kind` error) or whose lease ran out (`kind` crash).
+create table if not exists wadi_failures (
+  task_id text not null references cairnq_tasks (id) on delete cascade,
+  failed_at_ms bigint not null,
+  attempt integer not null,
+  kind text not null check (kind in ('error', 'crash')),
+  worker_id text,
+  error jsonb not null,
+  primary key (task_id, failed_at_ms, attempt)
+);

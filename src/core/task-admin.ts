@@ -1,0 +1,141 @@
+import { integer, oneOf, onlyKnown, optionalText, text } from "./arguments.ts";
+import type { Executor } from "./executor.ts";
+import type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
+import type { CallOptions } from "./session.ts";
+import type { Store } from "./store.ts";
+import { TASK_STATUSES, type Task, type TaskStatus } from "./task.ts";
+
+export interface ListOptions {
+  readonly status?: TaskStatus | undefined;
+  readonly queue?: string | undefined;
+  readonly name?: string | undefined;
+  readonly rootId?: string | undefined;
+  readonly correlationId?: string | undefined;
+  /** From 1 to 1000. @default 50 */
+  readonly limit?: number | undefined;
+  /** @default 0 */
+  readonly offset?: number | undefined;
+}
+
+export interface PurgeOptions {
+  /** Only tasks that completed longer ago than this, in milliseconds. Minimum `0`. */
+  readonly olderThanMs: number;
+  readonly queue?: string | undefined;
+  readonly status?: "succeeded" | "failed" | "canceled" | undefined;
+  readonly name?: string | undefined;
+  /** Most tasks to delete in this call. Minimum `1`. @default 1000 */
+  readonly limit?: number | undefined;
+}
+
+export interface RetryOptions {
+  /** Gives the task all its attempts back. @default false */
+  readonly resetAttempt?: boolean | undefined;
+}
+
+/** Reads and controls tasks, whoever submitted them. */
+export class TaskAdmin {
+  /** Every operation of the protocol, unchecked; what workers are built on. */
+  readonly store: Store;
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  get executor(): Executor {
+    return this.store.executor;
+  }
+
+  /** Reads one task, null if there is none. The types are the caller's word for what the row holds. */
+  async get<Payload = unknown, Result = unknown>(
+    id: string,
+    call?: CallOptions,
+  ): Promise<Task<Payload, Result> | null> {
+    return this.store.get(byId(id), call) as Promise<Task<Payload, Result> | null>;
+  }
+
+  /** Reads the task a key points at, null if there is none. */
+  async getByKey<Payload = unknown, Result = unknown>(
+    key: string,
+    call?: CallOptions,
+  ): Promise<Task<Payload, Result> | null> {
+    return this.store.get(byKey(key), call) as Promise<Task<Payload, Result> | null>;
+  }
+
+  /** Reads only the id and status. */
+  async getStatus(id: string, call?: CallOptions): Promise<TaskStatusOnly | null> {
+    return this.store.getStatus(byId(id), call);
+  }
+
+  async getStatusByKey(key: string, call?: CallOptions): Promise<TaskStatusOnly | null> {
+    return this.store.getStatus(byKey(key), call);
+  }
+
+  /** Lists tasks, newest first. */
+  async list(options: ListOptions = {}, call?: CallOptions): Promise<Task[]> {
+    onlyKnown("list", options, ["status", "queue", "name", "rootId", "correlationId", "limit", "offset"]);
+    const filter = {
+      status: options.status === undefined ? null : oneOf("status", options.status, TASK_STATUSES),
+      queue: optionalText("queue", options.queue),
+      name: optionalText("name", options.name),
+      root_id: optionalText("rootId", options.rootId),
+      correlation_id: optionalText("correlationId", options.correlationId),
+      max_tasks: integer("limit", options.limit ?? 50, 1, 1000),
+      skip_tasks: integer("offset", options.offset ?? 0, 0),
+    };
+    return this.store.list(filter, call);
+  }
+
+  /** Counts tasks by queue and status. Queues that are asked for are always present. */
+  async stats(queues?: readonly string[], call?: CallOptions): Promise<Record<string, StatusCounts>> {
+    return this.store.stats(queues === undefined ? null : queues.map((queue) => text("queue", queue)), call);
+  }
+
+  /** How many more tasks the queue takes before `maxDepth` are queued. Reads at most `maxDepth` rows. */
+  async queueDepth(queue: string, maxDepth: number, call?: CallOptions): Promise<number> {
+    return this.store.queueDepth(text("queue", queue), integer("maxDepth", maxDepth, 1, 1_000_000), call);
+  }
+
+  /** Cancels a queued task at once, asks a running one to stop, and returns it; null if there is none. */
+  async cancel(id: string, call?: CallOptions): Promise<Task | null> {
+    return this.store.cancel(byId(id), call);
+  }
+
+  async cancelByKey(key: string, call?: CallOptions): Promise<Task | null> {
+    return this.store.cancel(byKey(key), call);
+  }
+
+  /** Queues a failed or canceled task again and returns it; null if there is none. */
+  async retry(id: string, options: RetryOptions = {}, call?: CallOptions): Promise<Task | null> {
+    return this.#retry(byId(id), options, call);
+  }
+
+  async retryByKey(key: string, options: RetryOptions = {}, call?: CallOptions): Promise<Task | null> {
+    return this.#retry(byKey(key), options, call);
+  }
+
+  /** Deletes terminal tasks, oldest first, with their keys, and returns how many. */
+  async purge(options: PurgeOptions, call?: CallOptions): Promise<number> {
+    onlyKnown("purge", options, ["olderThanMs", "queue", "status", "name", "limit"]);
+    const filter = {
+      older_than_ms: integer("olderThanMs", options.olderThanMs, 0),
+      queue: optionalText("queue", options.queue),
+      status: options.status === undefined ? null : oneOf("status", options.status, TASK_STATUSES.slice(2)),
+      name: optionalText("name", options.name),
+      max_tasks: integer("limit", options.limit ?? 1000, 1, 100_000),
+    };
+    return this.store.purge(filter, call);
+  }
+
+  #retry(ref: TaskRef, options: RetryOptions, call?: CallOptions): Promise<Task | null> {
+    onlyKnown("retry", options, ["resetAttempt"]);
+    return this.store.retry(ref, options.resetAttempt ?? false, call);
+  }
+}
+
+export function byId(id: string): TaskRef {
+  return { id: text("id", id) };
+}
+
+export function byKey(key: string): TaskRef {
+  return { key: text("key", key) };
+}

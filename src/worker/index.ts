@@ -1,0 +1,3 @@
+export type { Handler, TaskContext } from "./context.ts";
+export type { DrainSummary } from "./drain.ts";
+export { type DrainOptions, type HandlerOptions, Worker, type WorkerOptions } from "./worker.ts";
