@@ -12,7 +12,8 @@ export type ErrorCode =
   | "TASK_CANCELED"
   | "TASK_ERROR"
   | "TASK_FAILED"
-  | "TASK_TIMEOUT";
+  | "TASK_TIMEOUT"
+  | "UNSUPPORTED";
 
 export interface WadiErrorOptions {
   /** @default false */
@@ -154,6 +155,14 @@ export class ProtocolVersionMismatch extends WadiError {
       "PROTOCOL_VERSION_MISMATCH",
       `the database speaks CairnQ protocol version ${found}, this SDK speaks version 1; upgrade wadi`,
     );
+  }
+}
+
+/** This driver or client cannot do what was asked atomically; the message says what to use instead. */
+export class Unsupported extends WadiError {
+  override readonly name = "Unsupported";
+  constructor(message: string) {
+    super("UNSUPPORTED", message);
   }
 }
 

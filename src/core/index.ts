@@ -13,6 +13,7 @@ export {
   type TaskErrorOptions,
   TaskFailed,
   TaskTimeout,
+  Unsupported,
   WadiError,
   type WadiErrorOptions,
 } from "./errors.ts";
