@@ -9,6 +9,9 @@ const DONE = "tasks by wadi_tasks_done_idx";
 const TASK = "tasks by primary key";
 const KEY = "keys by primary key";
 const KEY_OF_TASK = "keys by wadi_task_keys_task_idx";
+const FAILURE = "failures by primary key";
+/** Where a task is inserted or deleted SQLite looks for rows that refer to it; an insert does so only in a batch that broke a reference. */
+const REFERENCES = [KEY_OF_TASK, FAILURE];
 
 /** How each statement reaches the tables. A scan of all tasks is named as one. */
 const PLANS: Partial<Record<StatementName, readonly string[]>> = {
@@ -19,14 +22,14 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   // Counting what there is reads what there is, from covering indexes.
   count_tasks: [LEASE, "scan of tasks by wadi_tasks_done_idx", "scan of tasks by wadi_tasks_queued_idx"],
   free_task_keys: [KEY, TASK],
-  insert_keyed_tasks: [KEY, KEY_OF_TASK],
-  insert_task: [KEY_OF_TASK],
+  insert_keyed_tasks: [KEY, ...REFERENCES],
+  insert_task: REFERENCES,
   insert_task_keys: [TASK],
-  insert_tasks: [KEY_OF_TASK],
+  insert_tasks: REFERENCES,
   list_related_tasks: [TASK, "tasks by wadi_tasks_correlation_idx", "tasks by wadi_tasks_root_idx"],
   // Newest first along the primary key, ended by the limit.
   list_tasks: ["scan of tasks"],
-  purge_tasks: [KEY_OF_TASK, "scan of tasks by wadi_tasks_done_idx", TASK, DONE],
+  purge_tasks: [...REFERENCES, "scan of tasks by wadi_tasks_done_idx", TASK, DONE],
   recover_leases: [LEASE],
   renew_leases: [TASK],
   retry_task: [KEY, TASK],
@@ -65,11 +68,16 @@ function accessPaths(name: StatementName): string[] {
     const path = /^(SEARCH|SCAN) (\S+)(?: USING (?:COVERING )?(?:INDEX (\S+)|(PRIMARY KEY)))?/.exec(detail);
     if (path === null || !(path[3] ?? path[4] ?? /^(cairnq_tasks|t)$/.test(path[2]!))) continue;
     if (/VIRTUAL TABLE/.test(detail)) continue;
-    const isKeys = /keys|^k$/.test(path[2]!) || /keys/.test(path[3] ?? "");
     const by = path[3] ?? (path[4] ? "primary key" : undefined);
-    paths.add(`${path[1] === "SCAN" ? "scan of " : ""}${isKeys ? "keys" : "tasks"}${by ? ` by ${by}` : ""}`);
+    const table = tableOf(path[2]!, by);
+    paths.add(`${path[1] === "SCAN" ? "scan of " : ""}${table}${by ? ` by ${by}` : ""}`);
   }
   return [...paths].sort();
+}
+
+function tableOf(alias: string, by = ""): string {
+  if (/keys|^k$/.test(alias) || /keys/.test(by)) return "keys";
+  return /failures|^f$/.test(alias) ? "failures" : "tasks";
 }
 
 function pinned(): void {
