@@ -96,14 +96,14 @@ describe("imports go one way", () => {
   });
 });
 
-it("core, worker and http use Web globals only", () => {
+it("core, worker and http use Web globals only, but for the one place that takes the signals of a process", () => {
   const foreign =
-    /"node:|\b(?:process|Buffer|globalThis)\s*[.[(]|\b(?:eval|require|setImmediate)\s*\(|\bnew Function\b|\b__dirname\b/;
+    /"node:|\b(?:process|Buffer)\s*[.[(]|\bglobalThis\b|\b(?:eval|require|setImmediate)\s*\(|\bnew Function\b|\b__dirname\b/;
   const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, "");
   const users = ["src/core", "src/worker", "src/http"]
     .flatMap(filesOf)
     .filter((file) => foreign.test(withoutComments(read(file))));
-  expect(users).toEqual([]);
+  expect(users).toEqual(["src/worker/process-signals.ts"]);
 });
 
 it("no file is longer than 300 lines, and none is a box for whatever is left over", () => {

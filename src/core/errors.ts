@@ -5,6 +5,7 @@ const BRAND = Symbol.for("wadi.error");
 export type ErrorCode =
   | "ALREADY_EXISTS"
   | "DRIVER_ERROR"
+  | "EVENT_LOOP_BLOCKED"
   | "INVALID_ARGUMENT"
   | "LOST_LEASE"
   | "PROTOCOL_VERSION_MISMATCH"
@@ -144,6 +145,22 @@ export class TaskError extends WadiError {
     this.taskCode = options.code ?? "task_error";
     this.details = options.details ?? null;
     this.delayMs = options.delayMs;
+  }
+}
+
+/** Told to `onError` of a running worker: its leases could not be renewed while something held the event loop. */
+export class EventLoopBlocked extends WadiError {
+  override readonly name = "EventLoopBlocked";
+  readonly blockedMs: number;
+  /** Names of the tasks whose handlers were running, with repeats. */
+  readonly running: readonly string[];
+  constructor(blockedMs: number, leaseMs: number, running: readonly string[]) {
+    super(
+      "EVENT_LOOP_BLOCKED",
+      `the event loop stood still for ${blockedMs} ms of a lease of ${leaseMs} ms while ${running.length === 0 ? "no handler was running" : `handlers of ${[...new Set(running)].join(", ")} were running`}; move long computations to a thread, or raise leaseMs`,
+    );
+    this.blockedMs = blockedMs;
+    this.running = running;
   }
 }
 

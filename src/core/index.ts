@@ -4,6 +4,7 @@ export {
   AlreadyExists,
   DriverError,
   type ErrorCode,
+  EventLoopBlocked,
   InvalidArgument,
   LostLease,
   ProtocolVersionMismatch,

@@ -3,6 +3,7 @@ import { sqlite } from "../protocol/sqlite.ts";
 import { type BetterSqlite3Like, borrow, classify } from "./better-sqlite3-handle.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
 import { groupQueue, type Member, type Outcome } from "./group-commit.ts";
+import { isFull } from "./sqlite-errors.ts";
 
 export type { BetterSqlite3Like, BetterSqlite3StatementLike } from "./better-sqlite3-handle.ts";
 
@@ -48,7 +49,7 @@ export function betterSqlite3(db: BetterSqlite3Like, options: BetterSqlite3Optio
   const busyTimeoutMs = options.busyTimeoutMs ?? (handle.busyTimeoutMs || DEFAULT_BUSY_TIMEOUT_MS);
   let held: Promise<void> | undefined; // while transaction() has the handle for itself
 
-  const isBusy = (error: unknown) => classify(error) === "busy";
+  const isLocked = (error: unknown) => classify(error) === "busy" && !isFull(error);
   const isSingle = ({ statements }: Member) => statements.length === 1;
   const runAll = ({ statements }: Member) => statements.map(handle.query);
 
@@ -57,7 +58,7 @@ export function betterSqlite3(db: BetterSqlite3Like, options: BetterSqlite3Optio
     try {
       return { results: run(member) };
     } catch (error) {
-      if (isBusy(error) || handle.inTransaction !== inTransaction) throw error;
+      if (isLocked(error) || handle.inTransaction !== inTransaction) throw error;
       return { error };
     }
   }
@@ -84,13 +85,13 @@ export function betterSqlite3(db: BetterSqlite3Like, options: BetterSqlite3Optio
     try {
       if (held === undefined) return work();
     } catch (error) {
-      if (!isBusy(error)) throw error;
+      if (!isLocked(error)) throw error;
     }
     const attempt = async () => {
       while (held) await held;
       return work();
     };
-    return retryWhileBusy(attempt, isBusy, busyTimeoutMs);
+    return retryWhileBusy(attempt, isLocked, busyTimeoutMs);
   }
 
   const writes = groupQueue((group) => runWhenFree(group, "begin immediate", true), MAX_GROUP_STATEMENTS);
@@ -147,7 +148,7 @@ export function betterSqlite3(db: BetterSqlite3Like, options: BetterSqlite3Optio
       try {
         await retryWhileBusy(
           () => handle.section(() => handle.control("begin immediate")),
-          isBusy,
+          isLocked,
           busyTimeoutMs,
         );
         return await interact(fn);

@@ -54,10 +54,10 @@ function classify(error: unknown): ErrorClass {
   const code = /: (SQLITE_[A-Z_]+)(?: \(extended: [A-Z_]+\))?$/.exec(message)?.[1];
   const known = classifySqlite(code, message);
   if (known !== undefined) return known;
-  if (/overloaded|requests queued/i.test(message)) return "busy";
+  if (/overloaded|requests queued|maximum DB size/i.test(message)) return "busy";
   if (/cannot resolve D1 DB/i.test(message)) return "unavailable";
   return REFUSED.test(message) ? "rejected" : "unknown"; // connection lost, object reset, time-out: may be committed
 }
 
 const REFUSED =
-  /D1_TYPE_ERROR|parameter bindings|No SQL statements|too big|not authorized|To execute a transaction|maximum DB size|too many (API requests|subrequests)/i;
+  /D1_TYPE_ERROR|parameter bindings|No SQL statements|too big|not authorized|To execute a transaction|too many (API requests|subrequests)/i;

@@ -1,7 +1,7 @@
 import type { ErrorClass, Executor, Limits, Row, Statement, Value } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
-import { classifySqlite } from "./sqlite-errors.ts";
+import { classifySqlite, isFull } from "./sqlite-errors.ts";
 
 interface LibsqlStatement {
   sql: string;
@@ -109,7 +109,7 @@ function fileSender(
         last = turn.catch(() => {});
         return turn;
       },
-      isBusy,
+      isLocked,
       options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS,
     );
 }
@@ -121,7 +121,7 @@ async function isLockFree(client: LibsqlClientLike): Promise<boolean> {
     return true;
   } catch (error) {
     if (isSpoilt(error)) return true; // it came as far as the COMMIT
-    if (isBusy(error)) return false;
+    if (isLocked(error)) return false;
     throw error;
   }
 }
@@ -137,8 +137,8 @@ class StillLocked extends Error {
   }
 }
 
-function isBusy(error: unknown): boolean {
-  return classify(error) === "busy";
+function isLocked(error: unknown): boolean {
+  return classify(error) === "busy" && !isFull(error);
 }
 
 function toLibsql({ sql, params }: Statement): LibsqlStatement {

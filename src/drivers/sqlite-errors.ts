@@ -19,12 +19,18 @@ export function classifySqlite(code: string | undefined, message: string): Error
     case "SQLITE_LOCKED":
     case "SQLITE_PROTOCOL": // the lock protocol of the write-ahead log gave up
     case "SQLITE_SCHEMA": // the schema kept changing while the statement was prepared
+    case "SQLITE_FULL": // no room now: nothing was written, and there is some again once somebody makes it
       return "busy";
     case "SQLITE_CANTOPEN": // no file, no directory or no file handle left: nothing was sent
       return "unavailable";
     case "SQLITE_IOERR": // a failed sync may or may not have reached the disk
       return "unknown";
-    default: // among them READONLY, FULL, CORRUPT and NOTADB: nothing was written, and asking again does not help
+    default: // among them READONLY, CORRUPT and NOTADB: nothing was written, and asking again does not help
       return "rejected";
   }
+}
+
+/** A full disk is no lock: it would be waited for in vain. */
+export function isFull(error: unknown): boolean {
+  return (error as { code?: string } | null)?.code === "SQLITE_FULL";
 }

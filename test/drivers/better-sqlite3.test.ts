@@ -270,7 +270,7 @@ describe("classify", () => {
     ["SQLITE_LOCKED_SHAREDCACHE", "busy"],
     ["SQLITE_CONSTRAINT_TRIGGER", "conflict"],
     ["SQLITE_CANTOPEN_ISDIR", "unavailable"],
-    ["SQLITE_FULL", "rejected"],
+    ["SQLITE_FULL", "busy"],
     ["SQLITE_IOERR_FSYNC", "unknown"],
   ])("takes %s as %s", (code, expected) => {
     expect(executor.classify(Object.assign(new Error("x"), { code }))).toBe(expected);

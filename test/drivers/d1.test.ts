@@ -24,7 +24,7 @@ describe("classify", () => {
     ["D1_ERROR: D1 DB reset because its code was updated.", "unknown"],
     ["D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.", "unknown"],
     ["D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset.", "unknown"],
-    ["D1_ERROR: Exceeded maximum DB size", "rejected"],
+    ["D1_ERROR: Exceeded maximum DB size", "busy"],
     ["Too many API requests by single worker invocation.", "rejected"],
     ["D1_ERROR: string or blob too big: SQLITE_TOOBIG", "rejected"],
     ["D1_ERROR: no such table: cairnq_tasks: SQLITE_ERROR", "missing-schema"],
