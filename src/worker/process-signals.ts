@@ -1,4 +1,4 @@
-import { InvalidArgument } from "../core/errors.ts";
+import { Unsupported } from "../core/errors.ts";
 
 /** What `serve` needs of a process: Node's, Deno's and Bun's all fit. */
 export interface ProcessLike {
@@ -17,7 +17,7 @@ const SIGNALS = Object.keys(EXIT_CODES) as StopSignal[];
  * Takes SIGINT and SIGTERM until the returned function is called: the first calls `onStop`, a second one, of either
  * kind, ends the process at once.
  *
- * @throws {InvalidArgument} where there is no process that gets signals.
+ * @throws {Unsupported} where there is no process that gets signals.
  */
 export function ownStopSignals(process: ProcessLike, onStop: (signal: StopSignal) => void): () => void {
   let isStopping = false;
@@ -39,7 +39,7 @@ export function ownStopSignals(process: ProcessLike, onStop: (signal: StopSignal
 export function thisProcess(): ProcessLike {
   const { process } = globalThis as { readonly process?: Partial<ProcessLike> };
   if (typeof process?.on !== "function" || typeof process.exit !== "function") {
-    throw new InvalidArgument(
+    throw new Unsupported(
       "serve needs a process that gets signals, and this platform has none; use drain({ budgetMs }) in a short invocation, or run({ signal })",
     );
   }
