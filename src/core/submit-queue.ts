@@ -1,7 +1,9 @@
 import { isRefusal } from "./errors.ts";
 import type { NewTask, SubmittedTask } from "./operations/submit.ts";
 import { splitTasks } from "./split.ts";
-import type { Store } from "./store.ts";
+
+/** Sends tasks in one round trip. */
+type Submit = (tasks: readonly NewTask[]) => Promise<SubmittedTask[]>;
 
 interface Waiting {
   readonly task: NewTask;
@@ -14,11 +16,13 @@ interface Waiting {
  * and one commit. A submit that is alone waits for nothing. Each still succeeds or fails by itself.
  */
 export class SubmitQueue {
-  readonly #store: Store;
+  readonly #maxBytes: number;
+  readonly #submit: Submit;
   #waiting: Waiting[] = [];
 
-  constructor(store: Store) {
-    this.#store = store;
+  constructor(maxBytes: number, submit: Submit) {
+    this.#maxBytes = maxBytes;
+    this.#submit = submit;
   }
 
   add(task: NewTask): Promise<SubmittedTask> {
@@ -40,7 +44,7 @@ export class SubmitQueue {
     let next = 0;
     for (const part of splitTasks(
       waiting.map(({ task }) => task),
-      this.#store.maxBytes,
+      this.#maxBytes,
     )) {
       await this.#send(waiting.slice(next, next + part.length));
       next += part.length;
@@ -49,7 +53,7 @@ export class SubmitQueue {
 
   async #send(part: readonly Waiting[]): Promise<void> {
     try {
-      const submitted = await this.#store.submit(part.map(({ task }) => task));
+      const submitted = await this.#submit(part.map(({ task }) => task));
       for (const [i, { resolve }] of part.entries()) resolve(submitted[i]!);
     } catch (error) {
       // What the database refuses may be the fault of one: nothing was written, so each is sent by itself.

@@ -2,8 +2,9 @@ import { integer, oneOf, onlyKnown, optionalText, text } from "./arguments.ts";
 import type { Executor } from "./executor.ts";
 import type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
 import type { CallOptions } from "./session.ts";
+import { Signals } from "./signals.ts";
 import type { Store } from "./store.ts";
-import { TASK_STATUSES, type Task, type TaskStatus } from "./task.ts";
+import { isTerminal, TASK_STATUSES, type Task, type TaskStatus } from "./task.ts";
 
 export interface ListOptions {
   readonly status?: TaskStatus | undefined;
@@ -36,9 +37,12 @@ export interface RetryOptions {
 export class TaskAdmin {
   /** Every operation of the protocol, unchecked; what workers are built on. */
   readonly store: Store;
+  /** Tells at once of work and of ends, within this process and from a database that can be listened to. */
+  readonly signals: Signals;
 
   constructor(store: Store) {
     this.store = store;
+    this.signals = new Signals(store.executor);
   }
 
   get executor(): Executor {
@@ -97,11 +101,11 @@ export class TaskAdmin {
 
   /** Cancels a queued task at once, asks a running one to stop, and returns it; null if there is none. */
   async cancel(id: string, call?: CallOptions): Promise<Task | null> {
-    return this.store.cancel(byId(id), call);
+    return this.#cancel(byId(id), call);
   }
 
   async cancelByKey(key: string, call?: CallOptions): Promise<Task | null> {
-    return this.store.cancel(byKey(key), call);
+    return this.#cancel(byKey(key), call);
   }
 
   /** Queues a failed or canceled task again and returns it; null if there is none. */
@@ -126,9 +130,17 @@ export class TaskAdmin {
     return this.store.purge(filter, call);
   }
 
-  #retry(ref: TaskRef, options: RetryOptions, call?: CallOptions): Promise<Task | null> {
+  async #cancel(ref: TaskRef, call?: CallOptions): Promise<Task | null> {
+    const task = await this.store.cancel(ref, call);
+    if (task !== null && isTerminal(task.status)) this.signals.done([task.id]);
+    return task;
+  }
+
+  async #retry(ref: TaskRef, options: RetryOptions, call?: CallOptions): Promise<Task | null> {
     onlyKnown("retry", options, ["resetAttempt"]);
-    return this.store.retry(ref, options.resetAttempt ?? false, call);
+    const task = await this.store.retry(ref, options.resetAttempt ?? false, call);
+    if (task?.status === "queued") this.signals.queued([task.queue]);
+    return task;
   }
 }
 

@@ -1,15 +1,14 @@
 import { onlyKnown } from "./arguments.ts";
 import type { AnyTaskDefinition, TaskDefinition } from "./define-task.ts";
-import { DoneSignals } from "./done-signals.ts";
 import { AlreadyExists, InvalidArgument, TaskCanceled, TaskFailed } from "./errors.ts";
 import type { Executor } from "./executor.ts";
 import type { MigrateOptions } from "./migrate.ts";
-import type { SubmittedTask } from "./operations/submit.ts";
+import type { NewTask, SubmittedTask } from "./operations/submit.ts";
 import { splitTasks } from "./split.ts";
 import { Store, type StoreOptions } from "./store.ts";
 import { type Lineage, prepareTask, type SubmitOptions, validatePayload } from "./submission.ts";
 import { SubmitQueue } from "./submit-queue.ts";
-import type { Task } from "./task.ts";
+import { isTerminal, type Task } from "./task.ts";
 import { byId, byKey, TaskAdmin } from "./task-admin.ts";
 import { checkWait, type WaitOptions, waitForTask } from "./wait.ts";
 
@@ -21,7 +20,6 @@ export type SubmitEntry<Input = unknown> = SubmitOptions & { readonly payload: I
 /** The producer's side: submits tasks, reads and controls them, and waits for their results. */
 export class Wadi extends TaskAdmin {
   readonly #submits: SubmitQueue;
-  readonly #signals: DoneSignals | null;
 
   constructor(executor: Executor, options: WadiOptions = {}) {
     onlyKnown("new Wadi", options, ["retry", "clock"]);
@@ -30,8 +28,7 @@ export class Wadi extends TaskAdmin {
       throw new InvalidArgument("new Wadi takes an executor, such as betterSqlite3(db)");
     }
     super(new Store(executor, options));
-    this.#submits = new SubmitQueue(this.store);
-    this.#signals = executor.listen === undefined ? null : new DoneSignals(executor);
+    this.#submits = new SubmitQueue(this.store.maxBytes, (tasks) => this.#send(tasks));
   }
 
   /**
@@ -62,11 +59,7 @@ export class Wadi extends TaskAdmin {
     payload: unknown,
     options?: SubmitOptions,
   ): Promise<SubmittedTask> {
-    const prepared = prepareTask(this.executor, task, payload, options, lineage);
-    if (typeof task !== "string" && task.payload !== null) await validatePayload(task, payload);
-    const submitted = await this.#submits.add(prepared);
-    if (submitted.outcome === "rejected") throw new AlreadyExists(prepared.key!, submitted.id);
-    return submitted;
+    return this.#submit(await this.#prepare(lineage, task, payload, options));
   }
 
   /**
@@ -92,7 +85,7 @@ export class Wadi extends TaskAdmin {
       for (const { payload } of entries) await validatePayload(task, payload);
     }
     const parts: SubmittedTask[][] = [];
-    for (const part of splitTasks(prepared, this.store.maxBytes)) parts.push(await this.store.submit(part));
+    for (const part of splitTasks(prepared, this.store.maxBytes)) parts.push(await this.#send(part));
     return parts.flat();
   }
 
@@ -105,7 +98,7 @@ export class Wadi extends TaskAdmin {
   wait(id: string, options?: WaitOptions): Promise<Task>;
   async wait(task: string | Task, options?: WaitOptions): Promise<Task> {
     const ref = byId(typeof task === "string" ? task : task?.id);
-    return waitForTask(this.store, ref, checkWait(options), this.#signals);
+    return waitForTask(this.store, ref, checkWait(options), this.signals);
   }
 
   /** Waits for the task a key points at; a replace moves the wait, and a key without a task is waited for. */
@@ -113,7 +106,7 @@ export class Wadi extends TaskAdmin {
     key: string,
     options?: WaitOptions,
   ): Promise<Task<Payload, Result>> {
-    return waitForTask(this.store, byKey(key), checkWait(options), this.#signals) as Promise<
+    return waitForTask(this.store, byKey(key), checkWait(options), this.signals) as Promise<
       Task<Payload, Result>
     >;
   }
@@ -136,8 +129,19 @@ export class Wadi extends TaskAdmin {
   ): Promise<unknown> {
     const { timeoutMs, signal, pollMs, maxPollMs, ...submitOptions } = options;
     const wait = checkWait({ timeoutMs, signal, pollMs, maxPollMs });
-    const { id } = await this.submitFrom(undefined, task, payload, submitOptions);
-    const done = await waitForTask(this.store, { id }, wait, this.#signals);
+    const prepared = await this.#prepare(undefined, task, payload, submitOptions);
+    // Before the submit: in the same process the task may be done before its submit has returned.
+    const wake = this.signals.subscribe(prepared.columns.id);
+    let done: Task;
+    try {
+      done = await this.#submit(prepared);
+      if (!isTerminal(done.status)) {
+        const mine = done.id === prepared.columns.id ? wake : undefined;
+        done = await waitForTask(this.store, done, wait, this.signals, mine);
+      }
+    } finally {
+      wake.release();
+    }
     if (done.status === "failed") throw new TaskFailed(done);
     if (done.status === "canceled") throw new TaskCanceled(done);
     return done.result;
@@ -153,7 +157,31 @@ export class Wadi extends TaskAdmin {
 
   /** Closes what Wadi opened. The database client stays open. */
   async close(): Promise<void> {
-    await this.#signals?.close();
+    await this.signals.close();
     await this.executor.close();
+  }
+
+  async #prepare(
+    lineage: Lineage | undefined,
+    task: string | AnyTaskDefinition,
+    payload: unknown,
+    options?: SubmitOptions,
+  ): Promise<NewTask> {
+    const prepared = prepareTask(this.executor, task, payload, options, lineage);
+    if (typeof task !== "string" && task.payload !== null) await validatePayload(task, payload);
+    return prepared;
+  }
+
+  async #submit(prepared: NewTask): Promise<SubmittedTask> {
+    const submitted = await this.#submits.add(prepared);
+    if (submitted.outcome === "rejected") throw new AlreadyExists(prepared.key!, submitted.id);
+    return submitted;
+  }
+
+  async #send(tasks: readonly NewTask[]): Promise<SubmittedTask[]> {
+    const submitted = await this.store.submit(tasks);
+    const due = submitted.filter((task) => task.outcome === "created" && task.runAtMs <= task.createdAtMs);
+    if (due.length > 0) this.signals.queued([...new Set(due.map(({ queue }) => queue))]);
+    return submitted;
   }
 }

@@ -1,8 +1,8 @@
 import { integer, MAX_TIMER_MS, onlyKnown } from "./arguments.ts";
 import { sleep } from "./backoff.ts";
-import type { DoneSignals } from "./done-signals.ts";
 import { TaskTimeout } from "./errors.ts";
 import type { TaskRef } from "./operations/read.ts";
+import type { Signals, Wake } from "./signals.ts";
 import type { Store } from "./store.ts";
 import { isTerminal, type Task } from "./task.ts";
 
@@ -41,37 +41,47 @@ export function checkWait(options: WaitOptions = {}): CheckedWait {
 
 /**
  * Waits until a task is terminal and returns it. Looks at id and status only, and reads the whole row once.
- * By key the key is resolved anew at each look: a replace moves the wait, and a key without a task is waited for.
+ * A signal is answered by reading the row at once. `first` waits for it before the first look, for a task that was just
+ * submitted. By key the key is resolved anew at each look: a replace moves the wait, and a key without a task is waited for.
  */
 export async function waitForTask(
   store: Store,
   ref: TaskRef,
   { timeoutMs, pollMs, maxPollMs, signal }: CheckedWait,
-  signals: DoneSignals | null,
+  signals: Signals,
+  first?: Wake,
 ): Promise<Task> {
   const endMs = Date.now() + timeoutMs;
   const call = { signal, deadlineMs: endMs + GRACE_MS };
   let pause = pollMs;
   let lastId = "id" in ref ? ref.id : null;
-  for (;;) {
-    const wake = lastId === null ? undefined : signals?.subscribe(lastId);
+  let woken = false;
+  for (let isFirst = first !== undefined; ; isFirst = false) {
+    let wake = first ?? (lastId === null ? undefined : signals.subscribe(lastId));
     try {
-      const seen = await store.getStatus(ref, call);
+      const seen = isFirst || woken ? null : await store.getStatus(ref, call);
       const left = endMs - Date.now();
-      if (left <= 0 || (seen !== null && isTerminal(seen.status))) {
+      if (left <= 0 || woken || (seen !== null && isTerminal(seen.status))) {
         const task = await store.get(ref, call);
         // It may be done by now, or gone or queued again: purged, or retried by somebody. Then look again.
         if (task !== null && isTerminal(task.status)) return task;
         if (left <= 0) throw timedOut(ref, timeoutMs, task);
       }
+      woken = false;
       if (seen !== null && seen.id !== lastId) {
+        // A key that has just shown its task: subscribe before pausing, and see what the database had told before.
         lastId = seen.id;
-        if (signals !== null) continue; // a key that has just shown its task: subscribe before pausing
+        if (signals.state !== "local") continue;
+        wake = signals.subscribe(lastId);
       }
+      void wake?.fired.then(() => {
+        woken = true;
+      });
       await sleep(Math.min(pause, left), signal, wake?.fired);
       pause = Math.max(pollMs, Math.min(maxPollMs, pause * GROWTH));
     } finally {
       wake?.release();
+      first = undefined;
     }
   }
 }
