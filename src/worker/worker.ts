@@ -6,9 +6,10 @@ import { ulid } from "../core/ids.ts";
 import type { Wadi } from "../core/wadi.ts";
 import type { Handler } from "./context.ts";
 import { Drain, type DrainSummary } from "./drain.ts";
+import type { WorkerHooks } from "./hooks.ts";
 import { laneKey, type Registration, RunTimes } from "./registration.ts";
 
-export interface WorkerOptions {
+export interface WorkerOptions extends WorkerHooks {
   /** Queue of names that are registered as plain strings. @default "default" */
   readonly queue?: string | undefined;
   /** Handlers that run at once. Minimum `1`. @default 10 */
@@ -54,6 +55,8 @@ interface Settings {
   readonly name: string;
 }
 
+const WORKER_OPTIONS = ["queue", "concurrency", "leaseMs", "backoff", "name", "around", "onEvent", "onError"];
+
 const DEFAULT_BUDGET_MS = 25_000;
 /** A lease outlasts its invocation by this, so that the last settlement is still the owner's. */
 const LEASE_MARGIN_MS = 5_000;
@@ -66,7 +69,7 @@ export class Worker {
 
   /** @throws {InvalidArgument} if an option is out of range. */
   constructor(wadi: Wadi, options: WorkerOptions = {}) {
-    onlyKnown("new Worker", options, ["queue", "concurrency", "leaseMs", "backoff", "name"]);
+    onlyKnown("new Worker", options, WORKER_OPTIONS);
     onlyKnown("backoff", options.backoff, ["baseMs", "capMs"]);
     this.wadi = wadi;
     this.#options = {

@@ -1,0 +1,81 @@
+import type { ErrorEnvelope, TaskStatus } from "../core/task.ts";
+import type { TaskContext } from "./context.ts";
+import type { DrainSummary } from "./drain.ts";
+
+/** The task an event is about. */
+export interface TaskEvent {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  /** The attempt it was in. */
+  readonly attempt: number;
+}
+
+interface Claimed {
+  /** From its due time to its claim, in milliseconds of the database's clock. */
+  readonly queuedMs: number;
+}
+
+interface Ran extends Claimed {
+  /** From the start of the handler to the end of the attempt, in milliseconds; 0 if it never started. */
+  readonly durationMs: number;
+}
+
+/**
+ * What happened in a worker, told apart by `type`. An attempt is told as `claimed`, then `started`, then one of
+ * `succeeded`, `failed`, `retried`, `canceled`, `released` and `lostLease`, each after the database has it.
+ */
+export type WorkerEvent =
+  | (TaskEvent & Claimed & { readonly type: "claimed" })
+  | (TaskEvent & Claimed & { readonly type: "started" })
+  | (TaskEvent & Ran & { readonly type: "succeeded" })
+  /** Failed for good. */
+  | (TaskEvent & Ran & { readonly type: "failed"; readonly error: ErrorEnvelope })
+  /** Failed, and queued again. */
+  | (TaskEvent & Ran & { readonly type: "retried"; readonly error: ErrorEnvelope; readonly delayMs: number })
+  | (TaskEvent & Ran & { readonly type: "canceled" })
+  /** Handed back without spending the attempt. */
+  | (TaskEvent & Ran & { readonly type: "released" })
+  /** Another worker may have the task; nothing of this attempt was stored. */
+  | (TaskEvent & Ran & { readonly type: "lostLease" })
+  /** A task, of this or another worker, whose lease had run out, and what it became. */
+  | (TaskEvent & { readonly type: "recovered"; readonly status: TaskStatus })
+  /** Nothing that is due is left to this worker, or its time is up. */
+  | { readonly type: "drained"; readonly summary: DrainSummary };
+
+/** What a worker was doing when it met an error that it survived. */
+export interface ErrorScene {
+  /** Such as `cycle`, `heartbeat` or `onEvent`. */
+  readonly operation: string;
+}
+
+/** What an application hangs into a worker. None of them may break it: what they throw goes to `onError`. */
+export interface WorkerHooks {
+  /**
+   * Wraps each handler call, for tracing or an AsyncLocalStorage: call `run` once and return what it resolves to.
+   * A batch has a context for each of its tasks. What it throws fails the attempt as a throwing handler does.
+   */
+  readonly around?:
+    | ((contexts: readonly TaskContext[], run: () => Promise<unknown>) => Promise<unknown>)
+    | undefined;
+  /** Called at once, in the worker's own turn: keep it short. */
+  readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
+  /** Called for every error the worker survived. @default they are dropped */
+  readonly onError?: ((error: unknown, scene: ErrorScene) => void) | undefined;
+}
+
+/** Tells an event. A listener that throws is an error the worker survived. */
+export function emit(hooks: WorkerHooks, event: WorkerEvent): void {
+  try {
+    hooks.onEvent?.(event);
+  } catch (error) {
+    report(hooks, error, "onEvent");
+  }
+}
+
+/** Tells an error the worker survived; one in telling it has nobody left to go to. */
+export function report(hooks: WorkerHooks, error: unknown, operation: string): void {
+  try {
+    hooks.onError?.(error, { operation });
+  } catch {}
+}
