@@ -37,10 +37,10 @@ export async function wadiSide(executor: Executor, fill: (backlog: Backlog) => P
     async claim(count) {
       const workerId = `bench:${++key}`;
       const { tasks } = await wadi.store.claim({
-        lanes: lane(QUEUE, count),
+        pools: [{ lanes: lane(QUEUE, count), limit: count }],
         workerId,
         leaseMs: 60_000,
-        limit: count,
+        limited: false,
       });
       if (tasks.length !== count) throw new Error(`claimed ${tasks.length} of ${count}`);
       await wadi.store.settle(
@@ -48,7 +48,8 @@ export async function wadiSide(executor: Executor, fill: (backlog: Backlog) => P
       );
     },
     async poll() {
-      await wadi.store.claim({ lanes: lane(IDLE_QUEUE, 10), workerId: "poll", leaseMs: 60_000, limit: 10 });
+      const pools = [{ lanes: lane(IDLE_QUEUE, 10), limit: 10 }];
+      await wadi.store.claim({ pools, workerId: "poll", leaseMs: 60_000, limited: false });
     },
     async call() {
       const { id } = await wadi.submit(NAME, PAYLOAD);

@@ -128,7 +128,7 @@ let claims = 0;
 
 function claimOf(limit: number): ClaimRequest {
   const lanes = [{ queue: "default", name: "index", quota: limit }];
-  return { lanes, workerId: `cost:${++claims}`, leaseMs: 60_000, limit };
+  return { pools: [{ lanes, limit }], workerId: `cost:${++claims}`, leaseMs: 60_000, limited: false };
 }
 
 function succeeded({ id, workerId, attempt }: Task): Settlement {

@@ -42,7 +42,7 @@ export function decodeTask(row: Row): Task {
   };
 }
 
-/** The order of a claim. RETURNING promises none. */
+/** The order of a claim. */
 export function byClaimOrder(a: Task, b: Task): number {
   return b.priority - a.priority || a.runAtMs - b.runAtMs || (a.id < b.id ? -1 : 1);
 }

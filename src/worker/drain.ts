@@ -188,10 +188,10 @@ export class Drain {
     }));
     const fits = lanes.some((lane) => lane.quota > 0);
     return {
-      lanes,
+      pools: [{ lanes, limit: fits ? limit : 0 }],
       workerId: `${this.#plan.name}:${ulid()}`,
       leaseMs: this.#plan.leaseMs,
-      limit: fits ? limit : 0,
+      limited: false,
     };
   }
 

@@ -27,7 +27,8 @@ describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("on $name", (target)
 
   async function claim(workerId: string) {
     const lanes = [{ queue: "default", name: null, quota: 1 }];
-    return (await wadi.store.claim({ lanes, workerId, leaseMs: 1000, limit: 1 })).tasks[0];
+    return (await wadi.store.claim({ pools: [{ lanes, limit: 1 }], workerId, leaseMs: 1000, limited: false }))
+      .tasks[0];
   }
 
   it("a task is due in the millisecond it says", async () => {

@@ -24,7 +24,8 @@ export const workerOperations: Record<string, ScenarioOperation> = {
       const workerId = textArg(args, "worker_id");
       const limit = numberArg(args, "limit", 1);
       const leaseMs = numberArg(args, "lease_ms", DEFAULT_LEASE_MS);
-      const { tasks } = await world.wadi.store.claim({ lanes: lanes(args, limit), workerId, leaseMs, limit });
+      const pools = [{ lanes: lanes(args, limit), limit }];
+      const { tasks } = await world.wadi.store.claim({ pools, workerId, leaseMs, limited: false });
       for (const { id, attempt } of tasks) world.attempts.set(`${id} ${workerId}`, attempt);
       return tasks.map(toRow);
     },

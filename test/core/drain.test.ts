@@ -101,7 +101,12 @@ describe("what a drain does", () => {
     const wadi = memoryWadi({ clock: clock.read });
     const { id } = await wadi.submit("a", null);
     const lane = { queue: "default", name: "a", quota: 1 };
-    await wadi.store.claim({ lanes: [lane], workerId: "killed", leaseMs: 1000, limit: 1 });
+    await wadi.store.claim({
+      pools: [{ lanes: [lane], limit: 1 }],
+      workerId: "killed",
+      leaseMs: 1000,
+      limited: false,
+    });
     const worker = new Worker(wadi).task("a", ({ attempt }) => attempt);
     expect(await worker.drain()).toEqual({ ...ZERO, nextDueAtMs: clock.nowMs + 1000 });
     clock.advance(1000);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await postgres.query("truncate cairnq_tasks, cairnq_task_keys");
+  await postgres.query("truncate cairnq_tasks cascade");
 });
 
 afterAll(() => postgres.end());

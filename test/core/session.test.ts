@@ -63,7 +63,12 @@ describe("an answer lost after the commit is asked for again without doing the w
     const { wadi, lose } = await lossyWadi();
     await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
     lose("after");
-    const { tasks } = await wadi.store.claim({ lanes: [lane], workerId: "w", leaseMs: 1000, limit: 2 });
+    const { tasks } = await wadi.store.claim({
+      pools: [{ lanes: [lane], limit: 2 }],
+      workerId: "w",
+      leaseMs: 1000,
+      limited: false,
+    });
     expect(tasks.map((task) => task.payload)).toEqual([1, 2]);
     expect((await wadi.stats()).default).toMatchObject({ running: 2, queued: 1 });
   });
@@ -74,7 +79,12 @@ describe("an answer lost after the commit is asked for again without doing the w
       "a",
       [1, 2, 3, 4, 5].map((payload) => ({ payload, maxAttempts: payload === 3 ? 1 : 3 })),
     );
-    const { tasks } = await wadi.store.claim({ lanes: [lane], workerId: "w", leaseMs: 1000, limit: 4 });
+    const { tasks } = await wadi.store.claim({
+      pools: [{ lanes: [lane], limit: 4 }],
+      workerId: "w",
+      leaseMs: 1000,
+      limited: false,
+    });
     const error = { type: "E", code: "e", message: "", retryable: true, details: null };
     const held = tasks.map((task) => ({ id: task.id, workerId: "w", attempt: task.attempt }));
     lose("after");
@@ -91,7 +101,12 @@ describe("an answer lost after the commit is asked for again without doing the w
   test("another worker's settlement is not taken for one's own", async () => {
     const { wadi, lose } = await lossyWadi();
     const { id } = await wadi.submit("a", 1);
-    await wadi.store.claim({ lanes: [lane], workerId: "other", leaseMs: 1000, limit: 1 });
+    await wadi.store.claim({
+      pools: [{ lanes: [lane], limit: 1 }],
+      workerId: "other",
+      leaseMs: 1000,
+      limited: false,
+    });
     await wadi.store.settle([{ id, workerId: "other", attempt: 1, outcome: "complete", resultJson: "1" }]);
     lose("after");
     const [settled] = await wadi.store.settle([

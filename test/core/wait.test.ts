@@ -73,10 +73,10 @@ describe("wait", () => {
     const { id } = await wadi.submit("a", null);
     if (what === "a running task") {
       await wadi.store.claim({
-        lanes: [{ queue: "default", name: "a", quota: 1 }],
+        pools: [{ lanes: [{ queue: "default", name: "a", quota: 1 }], limit: 1 }],
         workerId: "w",
         leaseMs: 9999,
-        limit: 1,
+        limited: false,
       });
     } else {
       await new Worker(wadi).task("a", () => Promise.reject(new Error("no"))).drain();

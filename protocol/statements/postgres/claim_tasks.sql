@@ -1,5 +1,6 @@
 -- Leases due tasks to one owner: per lane at most its quota, over all lanes at most max_tasks, in the
 -- order priority desc, run_at_ms, id. A lane is a queue and a name; a null name means every name.
+-- Lanes with a rank take turns within a priority: the one with the smallest rank + taken goes first.
 -- An unlocked walk decides how many tasks to take from which lane; then that many are locked there, past
 -- what other claimers hold. Arrays, "between" and sign() keep the row estimates small
 -- whatever the statistics say: a planner that expects many rows would sort the backlog. The sub-select
@@ -15,13 +16,16 @@ now as materialized (
   select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
 ),
 declared as materialized (
-  select lane->>'queue' as queue, lane->>'name' as name, least((lane->>'quota')::bigint, :max_tasks::bigint) as quota
+  select
+    lane->>'queue' as queue, lane->>'name' as name, least((lane->>'quota')::bigint, :max_tasks::bigint) as quota,
+    -- Rank + quota: less what is left of the quota, that is rank + taken.
+    (lane->>'rank')::bigint + least((lane->>'quota')::bigint, :max_tasks::bigint) as turns
   from unnest(array(select jsonb_array_elements(:lanes_json::jsonb))) as l(lane)
 ),
 lanes as (
-  select d.queue, d.name, d.quota from declared d where d.name is not null
+  select d.queue, d.name, d.quota, d.turns from declared d where d.name is not null
   union all
-  select d.queue, n.name, d.quota
+  select d.queue, n.name, d.quota, d.turns
   from declared d
   cross join lateral unnest(array(
     with recursive names(name) as (
@@ -44,8 +48,8 @@ lanes as (
 ),
 -- One row a lane and priority, from the highest down until the due tasks fill the quota, and one level
 -- more for when other claimers empty the last. `quota` is what the levels above leave of it.
-levels(queue, name, quota, priority, first_ms, due) as (
-  select l.queue, l.name, l.quota, p.priority, p.first_ms, d.due
+levels(queue, name, quota, turns, priority, first_ms, due) as (
+  select l.queue, l.name, l.quota, l.turns, p.priority, p.first_ms, d.due
   from lanes l
   cross join lateral (
     select t.priority, t.run_at_ms as first_ms from cairnq_tasks t
@@ -62,7 +66,7 @@ levels(queue, name, quota, priority, first_ms, due) as (
     ) c
   ) d
   union all
-  select l.queue, l.name, l.quota - l.due, p.priority, p.first_ms, d.due
+  select l.queue, l.name, l.quota - l.due, l.turns, p.priority, p.first_ms, d.due
   from levels l
   cross join lateral (
     select t.priority, t.run_at_ms as first_ms from cairnq_tasks t
@@ -87,13 +91,13 @@ picked as materialized (
     select l.queue, l.name
     from levels l
     cross join lateral (
-      select t.run_at_ms, t.id from cairnq_tasks t
+      select t.run_at_ms, t.id, row_number() over (order by t.run_at_ms, t.id) as nth from cairnq_tasks t
       where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = ''
         and t.priority = l.priority and t.run_at_ms between l.first_ms and (select ms from now)
       order by t.run_at_ms, t.id limit l.due
     ) t
     where sign(l.due) = 1
-    order by l.priority desc, t.run_at_ms, t.id
+    order by l.priority desc, l.turns - l.quota + t.nth, t.run_at_ms, t.id
     limit (select :max_tasks::bigint)
   ) c
   group by c.queue, c.name

@@ -9,25 +9,42 @@ export interface Lane {
   readonly queue: string;
   readonly name: string | null;
   readonly quota: number;
+  /**
+   * How many tasks of the lane are in play already. Lanes with a rank take turns: within a priority the one with the
+   * smallest rank + taken goes first. Without ranks a claim goes by due time alone.
+   */
+  readonly rank?: number;
 }
 
-export interface ClaimRequest {
+/** Lanes that share free slots. */
+export interface ClaimPool {
   readonly lanes: readonly Lane[];
-  /** Lease token, used for this claim alone. */
-  readonly workerId: string;
-  readonly leaseMs: number;
-  /** Most tasks over all lanes. 0 only recovers leases and asks when the next task is due. */
+  /** Most tasks over all its lanes. 0 claims none, and the lanes count for the next due time only. */
   readonly limit: number;
 }
 
+export interface ClaimRequest {
+  /** A lane belongs to one pool. If no pool has a limit, leases are recovered and the next due time is asked for. */
+  readonly pools: readonly ClaimPool[];
+  /** Lease token, used for this claim alone. */
+  readonly workerId: string;
+  readonly leaseMs: number;
+  /** Whether to take tasks with fleet-wide limits too, which costs more: ask for it after a claim said `limited`. */
+  readonly limited: boolean;
+}
+
 export interface Claimed {
-  /** In claim order. */
+  /** By priority, due time and id. */
   readonly tasks: Task[];
+  /** The length of each task's payload as JSON text, in the order of `tasks`. */
+  readonly bytes: number[];
   /** Tasks whose lease ran out, by what became of them. */
   readonly recovered: readonly TaskStatus[];
   /** When the next task of the lanes is due or the next lease of any task runs out; null if there is neither. */
   readonly nextDueAtMs: number | null;
   readonly nowMs: number;
+  /** Whether tasks with fleet-wide limits are queued in the lanes: the next claim should be a limited one. */
+  readonly limited: boolean;
 }
 
 /** A task and the token of the claim that holds it. */
@@ -42,36 +59,50 @@ export interface Renewed {
 }
 
 /**
- * Recovers expired leases, claims, and learns when the next task is due. A resend finds again what a lost
- * first try claimed under the same token.
+ * Recovers expired leases, claims for each pool, and learns when the next task is due. A resend finds again what a
+ * lost first try claimed under the same token.
  */
 export function claim(target: Target, request: ClaimRequest): Operation<Claimed> {
-  const { workerId, leaseMs, limit } = request;
-  const lanes_json = JSON.stringify(request.lanes);
-  const build = (take: readonly Statement[]): Operation<Claimed> => ({
+  const { pools, workerId, leaseMs } = request;
+  const takes = pools
+    .filter(({ limit }) => limit > 0)
+    .map(({ lanes, limit }) =>
+      bind(target, "claim_tasks", {
+        lanes_json: JSON.stringify(lanes),
+        worker_id: workerId,
+        lease_ms: leaseMs,
+        max_tasks: limit,
+      }),
+    );
+  const lanes_json = JSON.stringify(pools.flatMap(({ lanes }) => lanes));
+  const build = (takes: readonly Statement[]): Operation<Claimed> => ({
     name: "claim",
     statements: [
       bind(target, "recover_leases", {}),
-      ...take,
+      ...takes,
       bind(target, "select_next_due", { lanes_json }),
     ],
-    decode: (results) =>
-      decodeClaimed(results[0]!, take.length === 0 ? [] : results[1]!, results.at(-1)![0]!),
+    decode: (results) => decodeClaimed(results[0]!, results.slice(1, -1).flat(), results.at(-1)![0]!),
   });
-  const values = { lanes_json, worker_id: workerId, lease_ms: leaseMs, max_tasks: limit };
   return {
-    ...build(limit === 0 ? [] : [bind(target, "claim_tasks", values)]),
+    ...build(takes),
     resend: () => build([bind(target, "select_claimed", { worker_id: workerId })]),
   };
 }
 
 function decodeClaimed(recovered: readonly Row[], taken: readonly Row[], next: Row): Claimed {
-  const due = [numberOrNull(next.run_at_ms), numberOrNull(next.lease_until_ms)].filter((ms) => ms !== null);
+  const due = [next.run_at_ms, next.lease_until_ms].filter((ms) => ms !== null).map(Number);
+  // RETURNING promises no order.
+  const claimed = taken
+    .map((row) => ({ task: decodeTask(row), bytes: String(row.payload).length }))
+    .sort((a, b) => byClaimOrder(a.task, b.task));
   return {
-    tasks: taken.map(decodeTask).sort(byClaimOrder),
-    recovered: recovered.map((row) => String(row.status) as TaskStatus),
+    tasks: claimed.map(({ task }) => task),
+    bytes: claimed.map(({ bytes }) => bytes),
+    recovered: recovered.map((row) => row.status as TaskStatus),
     nextDueAtMs: due.length === 0 ? null : Math.min(...due),
-    nowMs: Number(next.now_ms),
+    nowMs: numberOrNull(next.now_ms)!,
+    limited: false,
   };
 }
 
