@@ -73,10 +73,10 @@ describe("signals within one Wadi", () => {
       const store = wadi.store;
       const [task] = (
         await store.claim({
-          lanes: [{ queue: "default", name: "a", quota: 1 }],
+          pools: [{ lanes: [{ queue: "default", name: "a", quota: 1 }], limit: 1 }],
           workerId: "w",
           leaseMs: 9999,
-          limit: 1,
+          limited: false,
         })
       ).tasks;
       await store.settle([
