@@ -1,6 +1,6 @@
 import type { Row, Value } from "./executor.ts";
 import { decodeJson } from "./json.ts";
-import type { ErrorEnvelope, Json, Task, TaskStatus } from "./task.ts";
+import type { ErrorEnvelope, Json, Task, TaskFailure, TaskStatus } from "./task.ts";
 
 /** 64-bit integers arrive as digits from Postgres. */
 export function numberOrNull(value: Value | undefined): number | null {
@@ -28,6 +28,8 @@ export function decodeTask(row: Row): Task {
     message: textOrNull.message ?? null,
     attempt: Number(row.attempt),
     maxAttempts: Number(row.max_attempts),
+    crashes: Number(row.crashes),
+    maxCrashes: Number(row.max_crashes),
     priority: Number(row.priority),
     workerId: textOrNull.worker_id ?? null,
     leaseUntilMs: numberOrNull(row.lease_until_ms),
@@ -39,6 +41,17 @@ export function decodeTask(row: Row): Task {
     createdAtMs: Number(row.created_at_ms),
     updatedAtMs: Number(row.updated_at_ms),
     completedAtMs: numberOrNull(row.completed_at_ms),
+  };
+}
+
+/** Reads a row of `wadi_failures`. */
+export function decodeFailure(row: Row): TaskFailure {
+  return {
+    attempt: Number(row.attempt),
+    kind: row.kind as TaskFailure["kind"],
+    error: jsonOrNull(row.error) as unknown as ErrorEnvelope,
+    workerId: row.worker_id as string | null,
+    failedAtMs: Number(row.failed_at_ms),
   };
 }
 

@@ -9,6 +9,11 @@ export interface TaskOptions {
   readonly queue?: string | undefined;
   /** Attempts before a retryable failure is final. Minimum `1`. @default 3 */
   readonly maxAttempts?: number | undefined;
+  /**
+   * Leases that may run out, as they do when a worker is killed, freezes or runs out of memory, before the task fails
+   * as `max_crashes`, attempts left or not. Minimum `1`. @default 3
+   */
+  readonly maxCrashes?: number | undefined;
   /** Higher runs first, from -1000 to 1000. @default 0 */
   readonly priority?: number | undefined;
   /**
@@ -23,6 +28,7 @@ export interface TaskDefinition<Input = unknown, Payload = Input, Result = unkno
   readonly name: string;
   readonly queue: string;
   readonly maxAttempts: number;
+  readonly maxCrashes: number;
   readonly priority: number;
   readonly maxRunMs: number | null;
   readonly payload: StandardSchemaV1<Input, Payload> | null;
@@ -62,6 +68,7 @@ export function defineTask(
     "name",
     "queue",
     "maxAttempts",
+    "maxCrashes",
     "priority",
     "maxRunMs",
     "payload",
@@ -71,6 +78,7 @@ export function defineTask(
     name: text("name", options.name),
     queue: optionalText("queue", options.queue) ?? "default",
     maxAttempts: integer("maxAttempts", options.maxAttempts ?? 3, 1, 1_000_000),
+    maxCrashes: integer("maxCrashes", options.maxCrashes ?? 3, 1, 1_000_000),
     priority: integer("priority", options.priority ?? 0, -1000, 1000),
     maxRunMs: options.maxRunMs === undefined ? null : integer("maxRunMs", options.maxRunMs, 1, MAX_TIMER_MS),
     payload: schema("payload", options.payload),

@@ -34,6 +34,7 @@ export {
   isTerminal,
   type Json,
   type Task,
+  type TaskFailure,
   type TaskStatus,
 } from "./task.ts";
 export type { ListOptions, PurgeOptions, RetryOptions } from "./task-admin.ts";

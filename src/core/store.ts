@@ -15,6 +15,7 @@ import {
   getStatus,
   getTask,
   type ListFilter,
+  listFailures,
   listTasks,
   queueDepth,
   type StatusCounts,
@@ -25,7 +26,7 @@ import {
 import { type Settled, type Settlement, settle } from "./operations/settle.ts";
 import { type NewTask, type SubmittedTask, submit } from "./operations/submit.ts";
 import { type CallOptions, type RetryPolicy, Session } from "./session.ts";
-import type { Task } from "./task.ts";
+import type { Task, TaskFailure } from "./task.ts";
 
 export interface StoreOptions {
   readonly retry?: Partial<RetryPolicy> | undefined;
@@ -61,6 +62,10 @@ export class Store extends Session {
 
   getStatus(ref: TaskRef, call?: CallOptions): Promise<TaskStatusOnly | null> {
     return this.#run(getStatus, [ref], call);
+  }
+
+  failures(id: string, call?: CallOptions): Promise<TaskFailure[]> {
+    return this.#run(listFailures, [id], call);
   }
 
   list(filter: ListFilter, call?: CallOptions): Promise<Task[]> {

@@ -15,6 +15,8 @@ export interface SubmitOptions {
   readonly queue?: string | undefined;
   /** Minimum `1`. @default the definition's, else 3 */
   readonly maxAttempts?: number | undefined;
+  /** Leases that may run out before the task fails as `max_crashes`, attempts left or not. Minimum `1`. @default the definition's, else 3 */
+  readonly maxCrashes?: number | undefined;
   /** Higher runs first, from -1000 to 1000. @default the definition's, else 0 */
   readonly priority?: number | undefined;
   /** Milliseconds until the task is due. Minimum `0`. @default 0 */
@@ -37,6 +39,7 @@ const OPTION_NAMES = [
   "conflict",
   "queue",
   "maxAttempts",
+  "maxCrashes",
   "priority",
   "delayMs",
   "runAt",
@@ -66,7 +69,8 @@ export function prepareTask(
   if (options.runAt !== undefined && options.delayMs !== undefined) {
     throw new InvalidArgument("pass either runAt or delayMs, not both");
   }
-  const { queue, maxAttempts, priority, delayMs, runAt, metadata, correlationId, conflict } = options;
+  const { queue, maxAttempts, maxCrashes, priority, delayMs, runAt, metadata, correlationId, conflict } =
+    options;
   return {
     columns: {
       id: newTaskId(),
@@ -75,6 +79,7 @@ export function prepareTask(
       payload: encodeJson(payload === undefined ? null : payload, `the payload of ${name}`, target),
       metadata: metadata === undefined ? "{}" : encodeMetadata(target, metadata),
       max_attempts: integer("maxAttempts", maxAttempts ?? definition?.maxAttempts ?? 3, 1, 1_000_000),
+      max_crashes: integer("maxCrashes", maxCrashes ?? definition?.maxCrashes ?? 3, 1, 1_000_000),
       priority: integer("priority", priority ?? definition?.priority ?? 0, -1000, 1000),
       delay_ms: integer("delayMs", delayMs ?? 0, 0, MAX_DELAY_MS),
       run_at_ms:

@@ -4,7 +4,7 @@ import type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts
 import type { CallOptions } from "./session.ts";
 import { Signals } from "./signals.ts";
 import type { Store } from "./store.ts";
-import { isTerminal, TASK_STATUSES, type Task, type TaskStatus } from "./task.ts";
+import { isTerminal, TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "./task.ts";
 
 export interface ListOptions {
   readonly status?: TaskStatus | undefined;
@@ -72,6 +72,11 @@ export class TaskAdmin {
 
   async getStatusByKey(key: string, call?: CallOptions): Promise<TaskStatusOnly | null> {
     return this.store.getStatus(byKey(key), call);
+  }
+
+  /** The attempts of a task that failed or whose lease ran out, oldest first; empty also if there is no such task. */
+  async failures(id: string, call?: CallOptions): Promise<TaskFailure[]> {
+    return this.store.failures(text("id", id), call);
   }
 
   /** Lists tasks, newest first. */

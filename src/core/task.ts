@@ -46,6 +46,9 @@ export interface Task<Payload = unknown, Result = unknown> {
   /** Attempts begun so far; the running one included. */
   readonly attempt: number;
   readonly maxAttempts: number;
+  /** Leases that ran out so far: a worker was killed, froze or ran out of memory. */
+  readonly crashes: number;
+  readonly maxCrashes: number;
   /** Higher runs first. */
   readonly priority: number;
   /** Lease token of the claim that runs it, or that ran it last. */
@@ -61,6 +64,18 @@ export interface Task<Payload = unknown, Result = unknown> {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly completedAtMs: number | null;
+}
+
+/** One attempt of a task that failed, or whose lease ran out. */
+export interface TaskFailure {
+  readonly attempt: number;
+  /** `error`: the attempt failed. `crash`: its lease ran out, because its worker was killed, froze or ran out of memory. */
+  readonly kind: "error" | "crash";
+  readonly error: ErrorEnvelope;
+  /** Lease token of the attempt. */
+  readonly workerId: string | null;
+  /** When the failure was settled or the lost lease noticed. */
+  readonly failedAtMs: number;
 }
 
 /** True once the status can only change by a retry. */

@@ -18,6 +18,7 @@ const SUBMIT_FIELDS = [
   "delayMs",
   "priority",
   "maxAttempts",
+  "maxCrashes",
   "metadata",
   "correlationId",
 ];

@@ -13,6 +13,8 @@ export interface Mutation {
 const NOW = String.raw`(?:\(select ms from now\)|now\.ms)`;
 const FAR = "9000000000000000";
 const KEYED = { sqlite: "free_task_keys", postgres: "submit_keyed_tasks" } as const;
+const CRASHES = { sqlite: "insert_crashes", postgres: "recover_leases" } as const;
+const FAILURES = { sqlite: "insert_failures", postgres: "settle_tasks" } as const;
 
 export const MUTATIONS: readonly Mutation[] = [
   {
@@ -105,6 +107,62 @@ export const MUTATIONS: readonly Mutation[] = [
     find: /(t\.)?cancel_requested_at_ms is not null/g,
     replace: "$1cancel_requested_at_ms = -1",
     scenarios: "recover-cancels",
+  },
+  {
+    breaks: "a lease that ran out counts as a crash",
+    statement: "recover_leases",
+    find: /crashes = (t\.)?crashes \+ 1/g,
+    replace: "crashes = $1crashes",
+    scenarios: "crash-counts",
+  },
+  {
+    breaks: "the last crash is the last",
+    statement: "recover_leases",
+    find: /crashes \+ 1 (<|>=) /g,
+    replace: "crashes $1 ",
+    scenarios: "crash-limit",
+  },
+  {
+    breaks: "recovery fails as lease_expired only where attempts ran out",
+    statement: "recover_leases",
+    find: /'max_crashes'/g,
+    replace: "'lease_expired'",
+    scenarios: "crash-limit",
+  },
+  {
+    breaks: "a reset gives the crashes back",
+    statement: "retry_task",
+    find: /(crashes = case \S+) when 0/g,
+    replace: "$1 when 1",
+    scenarios: "crash-retry",
+  },
+  {
+    breaks: "a crash is recorded",
+    statement: CRASHES,
+    find: /'crash'/g,
+    replace: "'error'",
+    scenarios: "crash-",
+  },
+  {
+    breaks: "a failure needs a lease that has not run out",
+    statement: FAILURES,
+    find: new RegExp(`> ${NOW}`, "g"),
+    replace: "> 0",
+    scenarios: "failures-lost-lease",
+  },
+  {
+    breaks: "a canceled attempt is no failure",
+    statement: FAILURES,
+    find: /t\.cancel_requested_at_ms is null/g,
+    replace: "true",
+    scenarios: "failures-canceled",
+  },
+  {
+    breaks: "the history is ordered oldest first",
+    statement: "list_failures",
+    find: /order by failed_at_ms/g,
+    replace: "order by -failed_at_ms",
+    scenarios: "failures-history",
   },
   {
     breaks: "cancel only asks a running task to stop",

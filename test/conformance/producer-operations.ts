@@ -11,7 +11,7 @@ import {
 } from "./operation.ts";
 
 const SUBMIT_ARGS = [
-  ...["name", "payload", "key", "queue", "conflict", "max_attempts", "priority", "metadata"],
+  ...["name", "payload", "key", "queue", "conflict", "max_attempts", "max_crashes", "priority", "metadata"],
   ...["correlation_id", "run_at_delay_ms"],
 ];
 
@@ -25,6 +25,7 @@ export const producerOperations: Record<string, ScenarioOperation> = {
         conflict: args.conflict,
         queue: args.queue,
         maxAttempts: args.max_attempts,
+        maxCrashes: args.max_crashes,
         priority: args.priority,
         delayMs: args.run_at_delay_ms,
         metadata: args.metadata,
@@ -34,6 +35,10 @@ export const producerOperations: Record<string, ScenarioOperation> = {
     },
   },
   get: { args: ["id"], run: async ({ wadi }, args) => rowOrNull(await wadi.get(textArg(args, "id"))) },
+  failures: {
+    args: ["id"],
+    run: async ({ wadi }, args) => (await wadi.failures(textArg(args, "id"))).map(toRow),
+  },
   get_by_key: {
     args: ["key"],
     run: async ({ wadi }, args) => rowOrNull(await wadi.getByKey(textArg(args, "key"))),

@@ -13,6 +13,8 @@ const RULES: Record<string, string> = {
     "select id from cairnq_tasks where parent_id is null and coalesce(root_id, '') <> id",
   "a key goes with its task":
     "select key as id from cairnq_task_keys where task_id not in (select id from cairnq_tasks)",
+  "a failure goes with its task":
+    "select task_id as id from wadi_failures where task_id not in (select id from cairnq_tasks)",
 };
 
 /** The rules that some row breaks now. */

@@ -71,6 +71,7 @@ const HOT = [
   hot("select_task_status", { id: null, key: "k1" }, [PRIMARY]),
   hot("select_tasks", { ids_json: '["task_1", "task_2"]' }, [PRIMARY]),
   hot("select_claimed", { worker_id: "w:1" }, [LEASE]),
+  hot("list_failures", { id: "task_1" }, []),
   hot("count_queued", { queue: "mail", max_depth: 1_000 }, [QUEUED]),
 ];
 const PURGE = hot(
@@ -110,11 +111,13 @@ function expectPlans(statements: readonly Hot<StatementName>[]): void {
       await postgres.query(`set plan_cache_mode = ${mode}`);
       const plan = await explain(statement);
       const scans = nodes(plan).filter(
-        (node) => node["Node Type"] === "Seq Scan" && node["Relation Name"] === "cairnq_tasks",
+        (node) =>
+          node["Node Type"] === "Seq Scan" &&
+          ["cairnq_tasks", "wadi_failures"].includes(node["Relation Name"]!),
       );
       expect(scans).toEqual([]);
       const indexes = nodes(plan).flatMap((node) => node["Index Name"] ?? []);
-      const ofTasks = indexes.filter((index) => !index.includes("task_keys"));
+      const ofTasks = indexes.filter((index) => !/task_keys|failures/.test(index));
       expect([...new Set(ofTasks)].sort()).toEqual(statement.indexes);
       expect(plan["Total Cost"]).toBeLessThan(MAX_COST);
     });
@@ -174,6 +177,9 @@ async function fill(): Promise<void> {
     ) s(status)`);
   await postgres.query(
     "insert into cairnq_task_keys select 'k' || id, id, 0, 0 from cairnq_tasks limit 10000",
+  );
+  await postgres.query(
+    "insert into wadi_failures select id, 0, 1, 'error', 'w:1', '{}' from cairnq_tasks limit 10000",
   );
 }
 

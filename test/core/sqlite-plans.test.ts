@@ -22,10 +22,13 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   // Counting what there is reads what there is, from covering indexes.
   count_tasks: [LEASE, "scan of tasks by wadi_tasks_done_idx", "scan of tasks by wadi_tasks_queued_idx"],
   free_task_keys: [KEY, TASK],
+  insert_crashes: [LEASE],
+  insert_failures: [TASK],
   insert_keyed_tasks: [KEY, ...REFERENCES],
   insert_task: REFERENCES,
   insert_task_keys: [TASK],
   insert_tasks: REFERENCES,
+  list_failures: [FAILURE],
   list_related_tasks: [TASK, "tasks by wadi_tasks_correlation_idx", "tasks by wadi_tasks_root_idx"],
   // Newest first along the primary key, ended by the limit.
   list_tasks: ["scan of tasks"],
@@ -104,7 +107,8 @@ describe("full tables without statistics", () => {
         iif(s = 'queued', null, 'w:1'), iif(s = 'running', 1, null), i, iif(i % 7 = 0, 'task_00000001', null),
         'task_00000001', iif(i % 11 = 0, 'c' || (i % 100), null), 0, 0, iif(s in ('queued', 'running'), null, i)
       from (select i, iif(i % 10 < 6, 'queued', iif(i % 100 = 7, 'running', iif(i % 10 = 8, 'failed', 'succeeded'))) as s from n);
-      insert into cairnq_task_keys select 'k' || id, id, 0, 0 from cairnq_tasks where id < 'task_00005000'`);
+      insert into cairnq_task_keys select 'k' || id, id, 0, 0 from cairnq_tasks where id < 'task_00005000';
+      insert into wadi_failures select id, 0, 1, 'error', 'w:1', '{}' from cairnq_tasks where id < 'task_00005000'`);
   });
   pinned();
 });

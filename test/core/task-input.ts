@@ -6,6 +6,7 @@ export interface TaskInput {
   readonly payload: unknown;
   readonly metadata: Record<string, unknown>;
   readonly max_attempts: number;
+  readonly max_crashes: number;
   readonly priority: number;
   readonly run_at_ms: number | null;
   readonly delay_ms: number | null;
@@ -24,6 +25,7 @@ export function taskInput(id: string, fields: Partial<TaskInput> = {}): TaskInpu
     payload: {},
     metadata: {},
     max_attempts: 3,
+    max_crashes: 3,
     priority: 0,
     run_at_ms: null,
     delay_ms: 0,

@@ -1,5 +1,5 @@
 -- Takes every task whose lease ran out from its owner: canceled if a cancel was requested, queued
--- while attempts are left, else failed.
+-- while attempts are left and fewer of its leases ran out than may, else failed. Each lease becomes a row of the history.
 -- The range of ids only makes the planner expect few rows, and so use the primary key.
 -- @param now_ms integer?
 -- @returns id, status
@@ -7,39 +7,54 @@ with now as materialized (
   select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
 ),
 expired as (
-  select t.id
+  select
+    t.id, t.attempt, t.max_attempts, t.worker_id, t.lease_until_ms,
+    case
+      when t.cancel_requested_at_ms is not null then 'canceled'
+      when t.attempt < t.max_attempts and t.crashes + 1 < t.max_crashes then 'queued'
+      else 'failed'
+    end as status
   from cairnq_tasks t
   where t.status = 'running' and t.lease_until_ms is not null and t.lease_until_ms <= (select ms from now)
   order by t.lease_until_ms
   for update skip locked
+),
+recorded as (
+  insert into wadi_failures (task_id, failed_at_ms, attempt, kind, worker_id, error)
+  select e.id, now.ms, e.attempt, 'crash', e.worker_id, jsonb_build_object(
+    'type', 'LeaseExpired',
+    'code', 'lease_expired',
+    'message', 'the lease of attempt ' || e.attempt || ' of ' || e.max_attempts || ' ran out ' || now.ms - e.lease_until_ms
+      || ' ms before it was noticed: its worker was killed, froze or ran out of memory',
+    'retryable', e.status = 'queued',
+    'details', jsonb_build_object('lease_until_ms', e.lease_until_ms)
+  )
+  from expired e cross join now
+  on conflict do nothing
 )
 update cairnq_tasks t set
-  status = case
-    when t.cancel_requested_at_ms is not null then 'canceled'
-    when t.attempt < t.max_attempts then 'queued'
-    else 'failed'
-  end,
-  error = case
-    when t.cancel_requested_at_ms is null and t.attempt >= t.max_attempts then jsonb_build_object(
-      'type', 'LeaseExpired',
-      'code', 'lease_expired',
-      'message', 'the lease ran out on attempt ' || t.attempt || ' of ' || t.max_attempts,
-      'retryable', false,
-      'details', null
-    )
-    else t.error
-  end,
-  worker_id = case when t.cancel_requested_at_ms is null and t.attempt < t.max_attempts then null else t.worker_id end,
-  progress = case when t.cancel_requested_at_ms is null and t.attempt < t.max_attempts then null else t.progress end,
-  message = case when t.cancel_requested_at_ms is null and t.attempt < t.max_attempts then null else t.message end,
-  run_at_ms = case
-    when t.cancel_requested_at_ms is null and t.attempt < t.max_attempts then now.ms else t.run_at_ms
-  end,
-  completed_at_ms = case
-    when t.cancel_requested_at_ms is null and t.attempt < t.max_attempts then null else now.ms
-  end,
+  status = e.status,
+  error = case when e.status <> 'failed' then t.error when t.attempt < t.max_attempts then jsonb_build_object(
+    'type', 'TooManyCrashes',
+    'code', 'max_crashes',
+    'message', 'its worker vanished ' || t.crashes + 1 || ' times: killed, frozen or out of memory',
+    'retryable', false,
+    'details', null
+  ) else jsonb_build_object(
+    'type', 'LeaseExpired',
+    'code', 'lease_expired',
+    'message', 'the lease ran out on attempt ' || t.attempt || ' of ' || t.max_attempts,
+    'retryable', false,
+    'details', null
+  ) end,
+  crashes = t.crashes + 1,
+  worker_id = case e.status when 'queued' then null else t.worker_id end,
+  progress = case e.status when 'queued' then null else t.progress end,
+  message = case e.status when 'queued' then null else t.message end,
+  run_at_ms = case e.status when 'queued' then now.ms else t.run_at_ms end,
+  completed_at_ms = case e.status when 'queued' then null else now.ms end,
   lease_until_ms = null,
   updated_at_ms = now.ms
-from now
-where t.id = any(array(select id from expired)) and t.id between '' and (select max(id) from expired)
+from expired e cross join now
+where t.id = e.id and t.id = any(array(select id from expired)) and t.id between '' and (select max(id) from expired)
 returning t.id, t.status

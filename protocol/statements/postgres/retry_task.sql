@@ -10,6 +10,7 @@ with now as materialized (
 update cairnq_tasks t set
   status = 'queued',
   attempt = case :reset_attempt::integer when 0 then t.attempt else 0 end,
+  crashes = case :reset_attempt::integer when 0 then t.crashes else 0 end,
   error = null,
   result = null,
   progress = null,

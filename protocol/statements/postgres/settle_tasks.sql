@@ -1,6 +1,7 @@
 -- Ends attempts that their owners still hold, each with its own outcome:
 -- 'complete', 'succeed' (even if a cancel was requested), 'retry', 'fail' or 'release'.
 -- A requested cancel wins over every outcome but 'succeed'. An id that is absent from the result was lost.
+-- Each attempt that failed becomes a row of the history.
 -- Rows are locked in the order of their ids, so that overlapping calls cannot deadlock.
 -- The coalesce and the range of ids keep a planner with poor statistics on the primary key.
 -- @param settlements_json json
@@ -17,10 +18,13 @@ settlements as materialized (
 settled as materialized (
   select
     s.id,
+    t.attempt,
+    t.worker_id,
     s.item->'result' as result,
     s.item->'error' as error,
     coalesce((s.item->>'delay_ms')::bigint, 0) as delay_ms,
     s.outcome = 'release' as released,
+    s.outcome in ('retry', 'fail') and t.cancel_requested_at_ms is null as broke,
     case
       when t.cancel_requested_at_ms is not null and s.outcome <> 'succeed' then 'canceled'
       when s.outcome in ('complete', 'succeed') then 'succeeded'
@@ -30,7 +34,7 @@ settled as materialized (
     end as status
   from settlements s
   cross join lateral (
-    select t.attempt, t.max_attempts, t.cancel_requested_at_ms from cairnq_tasks t
+    select t.attempt, t.worker_id, t.max_attempts, t.cancel_requested_at_ms from cairnq_tasks t
     where t.id = s.id
       and coalesce(t.status, '') = 'running'
       and t.worker_id = s.item->>'worker_id'
@@ -38,6 +42,13 @@ settled as materialized (
       and coalesce(t.lease_until_ms, 0) > (select ms from now)
     for update
   ) t
+),
+recorded as (
+  insert into wadi_failures (task_id, failed_at_ms, attempt, kind, worker_id, error)
+  select s.id, now.ms, s.attempt, 'error', s.worker_id, s.error
+  from settled s cross join now
+  where s.broke
+  on conflict do nothing
 )
 update cairnq_tasks t set
   status = s.status,

@@ -5,6 +5,7 @@
 -- @param payload json
 -- @param metadata json
 -- @param max_attempts integer
+-- @param max_crashes integer
 -- @param priority integer
 -- @param run_at_ms integer?
 -- @param delay_ms integer
@@ -17,11 +18,11 @@ with now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 )
 insert into cairnq_tasks (
-  id, name, queue, status, payload, metadata, max_attempts, priority, run_at_ms,
+  id, name, queue, status, payload, metadata, max_attempts, max_crashes, priority, run_at_ms,
   parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
 )
 select
-  :id, :name, :queue, 'queued', :payload, :metadata, :max_attempts, :priority, coalesce(:run_at_ms, ms + :delay_ms),
+  :id, :name, :queue, 'queued', :payload, :metadata, :max_attempts, :max_crashes, :priority, coalesce(:run_at_ms, ms + :delay_ms),
   :parent_id, coalesce(:root_id, :id), :correlation_id, ms, ms
 from now
 where true

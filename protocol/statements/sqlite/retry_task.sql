@@ -10,6 +10,7 @@ with now(ms) as not materialized (
 update cairnq_tasks set
   status = 'queued',
   attempt = case +:reset_attempt when 0 then attempt else 0 end,
+  crashes = case +:reset_attempt when 0 then crashes else 0 end,
   error = null,
   result = null,
   progress = null,

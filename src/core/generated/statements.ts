@@ -10,11 +10,14 @@ export interface StatementParams {
   create_ledger: Record<string, never>;
   free_task_keys: { tasks_json: string; };
   guard_version: Record<string, never>;
+  insert_crashes: { now_ms: number | null; };
+  insert_failures: { settlements_json: string; now_ms: number | null; };
   insert_keyed_tasks: { tasks_json: string; now_ms: number | null; };
   insert_migration: { name: string; };
-  insert_task: { id: string; name: string; queue: string; payload: string; metadata: string; max_attempts: number; priority: number; run_at_ms: number | null; delay_ms: number; parent_id: string | null; root_id: string | null; correlation_id: string | null; now_ms: number | null; };
+  insert_task: { id: string; name: string; queue: string; payload: string; metadata: string; max_attempts: number; max_crashes: number; priority: number; run_at_ms: number | null; delay_ms: number; parent_id: string | null; root_id: string | null; correlation_id: string | null; now_ms: number | null; };
   insert_task_keys: { tasks_json: string; now_ms: number | null; };
   insert_tasks: { groups_json: string; now_ms: number | null; };
+  list_failures: { id: string; };
   list_related_tasks: { root_id: string | null; correlation_id: string | null; status: string | null; queue: string | null; name: string | null; max_tasks: number; skip_tasks: number; };
   list_tasks: { status: string | null; queue: string | null; name: string | null; max_tasks: number; skip_tasks: number; };
   lock_migrations: Record<string, never>;

@@ -75,19 +75,27 @@ export function claim(target: Target, request: ClaimRequest): Operation<Claimed>
       }),
     );
   const lanes_json = JSON.stringify(pools.flatMap(({ lanes }) => lanes));
+  const recover = recoverLeases(target);
   const build = (takes: readonly Statement[]): Operation<Claimed> => ({
     name: "claim",
-    statements: [
-      bind(target, "recover_leases", {}),
-      ...takes,
-      bind(target, "select_next_due", { lanes_json }),
-    ],
-    decode: (results) => decodeClaimed(results[0]!, results.slice(1, -1).flat(), results.at(-1)![0]!),
+    statements: [...recover, ...takes, bind(target, "select_next_due", { lanes_json })],
+    decode: (results) =>
+      decodeClaimed(
+        results[recover.length - 1]!,
+        results.slice(recover.length, -1).flat(),
+        results.at(-1)![0]!,
+      ),
   });
   return {
     ...build(takes),
     resend: () => build([bind(target, "select_claimed", { worker_id: workerId })]),
   };
+}
+
+/** Ends with the statement that tells what was recovered. */
+function recoverLeases(target: Target): Statement[] {
+  const recover = bind(target, "recover_leases", {});
+  return target.dialect === "sqlite" ? [bind(target, "insert_crashes", {}), recover] : [recover];
 }
 
 function decodeClaimed(recovered: readonly Row[], taken: readonly Row[], next: Row): Claimed {

@@ -1,8 +1,8 @@
-import { decodeTask } from "../codec.ts";
+import { decodeFailure, decodeTask } from "../codec.ts";
 import type { Statement } from "../executor.ts";
 import { type Operation, single, type Target } from "../operation.ts";
 import { bind, type Values } from "../statement.ts";
-import type { Task, TaskStatus } from "../task.ts";
+import type { Task, TaskFailure, TaskStatus } from "../task.ts";
 
 /** One task, by its id or by the key that points at it. */
 export type TaskRef = { readonly id: string } | { readonly key: string };
@@ -31,6 +31,11 @@ export function getTask(target: Target, ref: TaskRef): Operation<Task | null> {
   return single("get", bind(target, "select_task", refValues(ref)), ([row]) =>
     row ? decodeTask(row) : null,
   );
+}
+
+/** Failed attempts, oldest first. */
+export function listFailures(target: Target, id: string): Operation<TaskFailure[]> {
+  return single("failures", bind(target, "list_failures", { id }), (rows) => rows.map(decodeFailure));
 }
 
 export function getStatus(target: Target, ref: TaskRef): Operation<TaskStatusOnly | null> {

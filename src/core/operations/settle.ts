@@ -38,9 +38,13 @@ function settlementJson(settlement: Settlement): string {
   return "resultJson" in settlement ? `${head.slice(0, -1)},"result":${settlement.resultJson}}` : head;
 }
 
-/** One statement for all, or several of the same batch where the results are larger than one parameter. */
+/**
+ * One statement for all, or several of the same batch where the results are larger than one parameter. On SQLite
+ * one more goes before each that has failures, to record them.
+ */
 function settleStatements(target: Target, settlements: readonly Settlement[], maxBytes: number): Statement[] {
   const parts: string[][] = [];
+  const failures: string[][] = [];
   let bytes = maxBytes;
   for (const settlement of settlements) {
     const json = settlementJson(settlement);
@@ -48,11 +52,17 @@ function settleStatements(target: Target, settlements: readonly Settlement[], ma
     bytes += json.length * 3 + 1;
     if (bytes > maxBytes) {
       parts.push([]);
+      failures.push([]);
       bytes = json.length * 3;
     }
     parts.at(-1)!.push(json);
+    if (target.dialect === "sqlite" && "error" in settlement) failures.at(-1)!.push(json);
   }
-  return parts.map((part) => bind(target, "settle_tasks", { settlements_json: `[${part.join(",")}]` }));
+  const list = (jsons: string[]) => ({ settlements_json: `[${jsons}]` });
+  return parts.flatMap((part, i) => [
+    ...(failures[i]!.length === 0 ? [] : [bind(target, "insert_failures", list(failures[i]!))]),
+    bind(target, "settle_tasks", list(part)),
+  ]);
 }
 
 function decodeSettled(settlements: readonly Settlement[], results: readonly Row[][]): Settled[] {

@@ -1,0 +1,7 @@
+-- Lists the failed attempts of a task, oldest first.
+-- @param id text
+-- @returns failure
+select attempt, kind, error, worker_id, failed_at_ms
+from wadi_failures
+where task_id = :id
+order by failed_at_ms, attempt
