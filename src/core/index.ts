@@ -20,9 +20,11 @@ export {
 } from "./errors.ts";
 export type { Dialect, ErrorClass, Executor, Limits, Row, Statement, Value } from "./executor.ts";
 export { type MigrateOptions, migrate } from "./migrate.ts";
+export type { Swept } from "./operations/control.ts";
 export type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
 export type { SubmitOutcome, SubmittedTask } from "./operations/submit.ts";
 export type { CompiledStatement, Migration, Protocol } from "./protocol.ts";
+export type { Retention, RetentionRule } from "./retention.ts";
 export type { CallOptions, RetryPolicy } from "./session.ts";
 export type { StandardSchemaV1 } from "./standard-schema.ts";
 export type { StoreOptions } from "./store.ts";
@@ -37,6 +39,6 @@ export {
   type TaskFailure,
   type TaskStatus,
 } from "./task.ts";
-export type { ListOptions, PurgeOptions, RetryOptions } from "./task-admin.ts";
+export type { ListOptions, PurgeOptions, RetryOptions, SweepOptions } from "./task-admin.ts";
 export { type SubmitEntry, Wadi, type WadiOptions } from "./wadi.ts";
 export type { WaitOptions } from "./wait.ts";

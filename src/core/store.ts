@@ -1,6 +1,13 @@
 import type { Executor } from "./executor.ts";
 import { join, type Operation, type Target } from "./operation.ts";
-import { cancelTask, type PurgeFilter, purgeTasks, retryTask } from "./operations/control.ts";
+import {
+  cancelTask,
+  type PurgeFilter,
+  purgeTasks,
+  retryTask,
+  type Swept,
+  sweepTasks,
+} from "./operations/control.ts";
 import {
   type Claimed,
   type ClaimRequest,
@@ -25,6 +32,7 @@ import {
 } from "./operations/read.ts";
 import { type Settled, type Settlement, settle } from "./operations/settle.ts";
 import { type NewTask, type SubmittedTask, submit } from "./operations/submit.ts";
+import type { Retention } from "./retention.ts";
 import { type CallOptions, type RetryPolicy, Session } from "./session.ts";
 import type { Task, TaskFailure } from "./task.ts";
 
@@ -90,6 +98,12 @@ export class Store extends Session {
 
   purge(filter: PurgeFilter, call?: CallOptions): Promise<number> {
     return this.#run(purgeTasks, [filter], call);
+  }
+
+  /** @param options.limit Most tasks to delete for each rule and status. */
+  async sweep(rules: Retention, { limit }: { readonly limit: number }, call?: CallOptions): Promise<Swept> {
+    if (rules.length === 0) return { purged: 0, more: false };
+    return this.#run(sweepTasks, [rules, limit], call);
   }
 
   claim(request: ClaimRequest, call?: CallOptions): Promise<Claimed> {

@@ -1,6 +1,8 @@
 import { integer, oneOf, onlyKnown, optionalText, text } from "./arguments.ts";
 import type { Executor } from "./executor.ts";
+import type { Swept } from "./operations/control.ts";
 import type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
+import { checkRetention, type RetentionRule } from "./retention.ts";
 import type { CallOptions } from "./session.ts";
 import { Signals } from "./signals.ts";
 import type { Store } from "./store.ts";
@@ -25,6 +27,11 @@ export interface PurgeOptions {
   readonly status?: "succeeded" | "failed" | "canceled" | undefined;
   readonly name?: string | undefined;
   /** Most tasks to delete in this call. Minimum `1`. @default 1000 */
+  readonly limit?: number | undefined;
+}
+
+export interface SweepOptions {
+  /** Most tasks to delete for each rule and status. Minimum `1`. @default 1000 */
   readonly limit?: number | undefined;
 }
 
@@ -133,6 +140,22 @@ export class TaskAdmin {
       max_tasks: integer("limit", options.limit ?? 1000, 1, 100_000),
     };
     return this.store.purge(filter, call);
+  }
+
+  /**
+   * Deletes the finished tasks that no rule keeps any longer, with their keys and history, in one round trip.
+   * For each rule and status it stops at `limit`; `more` says that another sweep would find more.
+   *
+   * @throws {InvalidArgument} naming the option of a rule that is wrong.
+   */
+  async sweep(
+    rules: readonly RetentionRule[],
+    options: SweepOptions = {},
+    call?: CallOptions,
+  ): Promise<Swept> {
+    onlyKnown("sweep", options, ["limit"]);
+    const limit = integer("limit", options.limit ?? 1000, 1, 100_000);
+    return this.store.sweep(checkRetention(rules), { limit }, call);
   }
 
   async #cancel(ref: TaskRef, call?: CallOptions): Promise<Task | null> {

@@ -1,6 +1,7 @@
 import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
 import { type Operation, single, type Target } from "../operation.ts";
+import type { Retention } from "../retention.ts";
 import { bind, type Values } from "../statement.ts";
 import type { Task } from "../task.ts";
 import { refValues, type TaskRef } from "./read.ts";
@@ -45,4 +46,24 @@ export function retryTask(target: Target, ref: TaskRef, resetAttempt: boolean): 
 /** Deletes terminal tasks, oldest first, and returns how many. */
 export function purgeTasks(target: Target, filter: PurgeFilter): Operation<number> {
   return single("purge", bind(target, "purge_tasks", filter), (rows) => rows.length);
+}
+
+/** What one sweep did. */
+export interface Swept {
+  /** Tasks deleted. */
+  readonly purged: number;
+  /** Whether a rule deleted all it may in one sweep, so that there is probably more. */
+  readonly more: boolean;
+}
+
+/** One bounded purge for each rule and status, all in one round trip. */
+export function sweepTasks(target: Target, retention: Retention, limit: number): Operation<Swept> {
+  return {
+    name: "sweep",
+    statements: retention.map((filter) => bind(target, "purge_tasks", { ...filter, max_tasks: limit })),
+    decode: (results) => ({
+      purged: results.flat().length,
+      more: results.some((rows) => rows.length >= limit),
+    }),
+  };
 }

@@ -1,0 +1,55 @@
+import { integer, oneOf, onlyKnown, optionalText } from "./arguments.ts";
+import { InvalidArgument } from "./errors.ts";
+import type { PurgeFilter } from "./operations/control.ts";
+
+const TERMINAL = ["succeeded", "failed", "canceled"] as const;
+
+/** Three statements each is what one request to the smallest database carries. */
+const MAX_RULES = 16;
+
+/** How long finished tasks stay. Without `queue`, `name` and `status` it is for every finished task. */
+export interface RetentionRule {
+  readonly queue?: string | undefined;
+  /** Tasks of other names that finished before the cutoff are read past, in every sweep: prefer rules by queue. */
+  readonly name?: string | undefined;
+  readonly status?: "succeeded" | "failed" | "canceled" | undefined;
+  /**
+   * Milliseconds since a task completed after which it may go, at least `0`; one number, or one for each status.
+   * A status that is left out stays for good.
+   */
+  readonly olderThanMs:
+    | number
+    | {
+        readonly succeeded?: number | undefined;
+        readonly failed?: number | undefined;
+        readonly canceled?: number | undefined;
+      };
+}
+
+/** Rules that were checked, one item for each statement of a sweep. */
+export type Retention = readonly Omit<PurgeFilter, "max_tasks">[];
+
+/** @throws {InvalidArgument} naming the option that is wrong. */
+export function checkRetention(rules: readonly RetentionRule[]): Retention {
+  if (!Array.isArray(rules) || rules.length > MAX_RULES) {
+    throw new InvalidArgument(`retention must be an array of at most ${MAX_RULES} rules`);
+  }
+  return rules.flatMap((rule: RetentionRule) => {
+    onlyKnown("a retention rule", rule ?? null, ["queue", "name", "status", "olderThanMs"]);
+    const { status, olderThanMs: age } = rule;
+    const filter = { queue: optionalText("queue", rule.queue), name: optionalText("name", rule.name) };
+    if (typeof age !== "object" || age === null) {
+      const one = status === undefined ? null : oneOf("status", status, TERMINAL);
+      return [{ ...filter, status: one, older_than_ms: integer("olderThanMs", age, 0) }];
+    }
+    if (status !== undefined) {
+      throw new InvalidArgument("pass either status or olderThanMs by status, not both");
+    }
+    onlyKnown("olderThanMs", age, TERMINAL);
+    return TERMINAL.filter((each) => age[each] !== undefined).map((each) => ({
+      ...filter,
+      status: each,
+      older_than_ms: integer(`olderThanMs.${each}`, age[each], 0),
+    }));
+  });
+}
