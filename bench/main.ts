@@ -8,16 +8,26 @@ import { startTcpProxy } from "../test/support/tcp-proxy.ts";
 import type { Result } from "./measure.ts";
 import { postgresSides } from "./postgres.ts";
 import { sqliteSides } from "./sqlite.ts";
-import { backlogs, drains, latency, type Sides, type Size, type Stage, submits } from "./workloads.ts";
+import {
+  backlogs,
+  drains,
+  latency,
+  prefetch,
+  type Sides,
+  type Size,
+  type Stage,
+  signals,
+  submits,
+} from "./workloads.ts";
 
 const LATENCY_MS = 20;
 const ENGINES = ["better-sqlite3", "better-sqlite3+normal", "postgres", `postgres+${LATENCY_MS}ms`] as const;
 
-const LOCAL: Size = { steps: 2560, bulk: 10_000, tasks: 12_800 };
+const LOCAL: Size = { steps: 2560, bulk: 10_000, tasks: 12_800, ahead: 12_800 };
 /** Without a sync for each commit a step is so short that it takes more of them to warm up and to measure. */
-const UNSYNCED: Size = { steps: 10_240, bulk: 10_000, tasks: 19_200 };
-const SERVER: Size = { steps: 960, bulk: 5000, tasks: 6400 };
-const REMOTE: Size = { steps: 12, bulk: 1000, tasks: 480 };
+const UNSYNCED: Size = { steps: 10_240, bulk: 10_000, tasks: 19_200, ahead: 19_200 };
+const SERVER: Size = { steps: 960, bulk: 5000, tasks: 6400, ahead: 20_000 };
+const REMOTE: Size = { steps: 12, bulk: 1000, tasks: 480, ahead: 10_000 };
 const CONCURRENCIES = [1, 16, 64];
 
 const { wanted, workload, json } = readOptions(
@@ -64,7 +74,7 @@ async function bench(
 }
 
 const allDrains = (stage: Stage) => drains(stage, CONCURRENCIES);
-const some = [submits, allDrains, latency];
+const some = [submits, allDrains, prefetch, latency, signals];
 const all = [...some, backlogs];
 
 async function benchPostgres(wanted: ReadonlySet<string>): Promise<void> {

@@ -1,37 +1,21 @@
 import pg from "pg";
 import { pg as pgExecutor } from "../src/drivers/pg.ts";
 import { Wadi } from "../src/index.ts";
+import { serveRaw } from "./postgres-served.ts";
+import {
+  CLAIM,
+  GET,
+  INSERT,
+  INSERT_MANY,
+  NOW,
+  named,
+  RELEASE,
+  SETTLE,
+  SETTLE_FENCED,
+  SUBMIT_KEYED,
+} from "./postgres-sql.ts";
 import { type Backlog, IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Side } from "./side.ts";
 import { wadiSide } from "./wadi-side.ts";
-
-const NOW = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
-const named = (name: string, text: string, values: unknown[] = []) => ({ name, text, values });
-
-const INSERT = `insert into cairnq_tasks (id, root_id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
-  values ($1, $1, '${NAME}', $2, 'queued', $3, $4, $4, $4)`;
-const INSERT_MANY = `insert into cairnq_tasks (id, root_id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
-  select id, id, '${NAME}', '${QUEUE}', 'queued', payload::jsonb, $3, $3, $3 from unnest($1::text[], $2::text[]) as t(id, payload)`;
-/** The least that is safe when submits race: the key goes first, and its owner inserts the task. */
-const SUBMIT_KEYED = `with pointed as (
-    insert into cairnq_task_keys values ($1, $2, $5, $5) on conflict (key) do nothing returning task_id
-  ), inserted as (
-    insert into cairnq_tasks (id, root_id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
-    select task_id, task_id, '${NAME}', $3, 'queued', $4, $5, $5, $5 from pointed returning *
-  )
-  select * from inserted
-  union all
-  select t.* from cairnq_task_keys k join cairnq_tasks t on t.id = k.task_id
-  where k.key = $1 and not exists (select 1 from pointed)`;
-const CLAIM = `update cairnq_tasks set status = 'running', worker_id = 'raw', lease_until_ms = $1, attempt = attempt + 1
-  where id = any(array(
-    select id from cairnq_tasks
-    where status = 'queued' and queue = $2 and name = '${NAME}' and concurrency_key = '' and priority = 0 and run_at_ms <= $3
-    order by run_at_ms, id limit $4 for update skip locked
-  )) returning id, payload, attempt`;
-const SETTLE = `update cairnq_tasks set status = 'succeeded', result = 'null', progress = 1, lease_until_ms = null, completed_at_ms = $1
-  where id = any($2::text[]) and worker_id = 'raw'`;
-const RELEASE = `update cairnq_tasks set status = 'queued', worker_id = null, lease_until_ms = null, attempt = attempt - 1
-  where id = any($1::text[])`;
 
 /** Hand-written prepared statements on one connection that pipelines: a transaction is one round trip. */
 async function rawSide(url: string): Promise<Side> {
@@ -45,6 +29,8 @@ async function rawSide(url: string): Promise<Side> {
   const claim = (queue: string, count: number) =>
     client.query(named("claim", CLAIM, [Date.now() + 60_000, queue, Date.now(), count]));
   const settle = (ids: readonly string[]) => client.query(named("settle", SETTLE, [Date.now(), ids]));
+  const settleFenced = (ids: readonly string[], results: readonly string[]) =>
+    client.query(named("settle-fenced", SETTLE_FENCED, [Date.now(), ids, results]));
   const idsOf = (result: pg.QueryResult) => result.rows.map((row) => row.id as string);
   /** All of it in one flight. */
   const transaction = async <T>(statements: () => Promise<T>[]) => {
@@ -73,6 +59,15 @@ async function rawSide(url: string): Promise<Side> {
         held = idsOf(answers[1]!);
       } while (held.length > 0);
     },
+    async drainAhead(_, ahead) {
+      let held: string[] = [];
+      do {
+        const done = held;
+        const results = done.map(() => JSON.stringify(null));
+        const answers = await transaction(() => [settleFenced(done, results), claim(QUEUE, ahead)]);
+        held = idsOf(answers[1]!);
+      } while (held.length > 0);
+    },
     async claim(count) {
       const ids = idsOf(await claim(QUEUE, count));
       await client.query(named("release", RELEASE, [ids]));
@@ -82,8 +77,9 @@ async function rawSide(url: string): Promise<Side> {
       const taskId = id();
       await insert(taskId, QUEUE);
       await settle(idsOf(await claim(QUEUE, 1)));
-      await client.query(named("get", "select * from cairnq_tasks where id = $1", [taskId]));
+      await client.query(named("get", GET, [taskId]));
     },
+    serve: () => serveRaw(url, id),
     clear: () => clear(client),
     fill: (backlog) => fill(client, backlog),
     close: () => client.end(),
@@ -91,7 +87,7 @@ async function rawSide(url: string): Promise<Side> {
 }
 
 async function clear(client: pg.Client | pg.Pool): Promise<void> {
-  await client.query("truncate cairnq_tasks, cairnq_task_keys");
+  await client.query("truncate cairnq_tasks, cairnq_task_keys cascade");
 }
 
 async function fill(client: pg.Client | pg.Pool, { due, notDue, finished }: Backlog): Promise<void> {

@@ -10,17 +10,27 @@ export interface Side {
   submitExistingKey(): Promise<void>;
   /** Claims, runs and settles until nothing is due, `concurrency` tasks a round. */
   drain(concurrency: number): Promise<void>;
+  /** The same with up to `ahead` tasks claimed before they have a slot; every result is kept, every write fenced. */
+  drainAhead(concurrency: number, ahead: number): Promise<void>;
   /** Claims up to `count` tasks and hands them back. */
   claim(count: number): Promise<void>;
   /** Looks for work where there is none. */
   poll(): Promise<void>;
   /** One task from submit to the result read back. */
   call(): Promise<void>;
+  /** Starts a worker that waits for signals, and a caller that does. */
+  serve(): Promise<Served>;
   /** Deletes all tasks. */
   clear(): Promise<void>;
   /** Fills the table: due, not yet due and finished tasks. */
   fill(backlog: Backlog): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Served {
+  /** One task from submit to the result known; the worker hears of it, and the caller of the result. */
+  call(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 export interface Backlog {

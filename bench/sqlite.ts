@@ -15,6 +15,8 @@ const CLAIM = `update cairnq_tasks set status = 'running', worker_id = ?, lease_
   ) returning id, payload, attempt`;
 const SETTLE = `update cairnq_tasks set status = 'succeeded', result = 'null', progress = 1, lease_until_ms = null, completed_at_ms = ?
   where id = ? and worker_id = ?`;
+const SETTLE_FENCED = `update cairnq_tasks set status = 'succeeded', result = ?, progress = 1, lease_until_ms = null, completed_at_ms = ?
+  where id = ? and worker_id = ? and status = 'running' and lease_until_ms > ?`;
 const RELEASE =
   "update cairnq_tasks set status = 'queued', worker_id = null, lease_until_ms = null, attempt = attempt - 1 where id = ?";
 
@@ -37,6 +39,7 @@ function rawSide(file: string, synchronous: Synchronous): Side {
   );
   const claim = db.prepare(CLAIM);
   const settle = db.prepare(SETTLE);
+  const settleFenced = db.prepare(SETTLE_FENCED);
   const release = db.prepare(RELEASE);
   const get = db.prepare("select * from cairnq_tasks where id = ?");
   let next = 0;
@@ -62,9 +65,20 @@ function rawSide(file: string, synchronous: Synchronous): Side {
     for (const row of done) settle.run(Date.now(), row.id, "raw");
     return take(QUEUE, count);
   });
+  const stepFenced = db.transaction((done: readonly ClaimedRow[], count: number) => {
+    const nowMs = Date.now();
+    for (const row of done) settleFenced.run("null", nowMs, row.id, "raw", nowMs);
+    return take(QUEUE, count);
+  });
   const giveBack = db.transaction((rows: readonly ClaimedRow[]) => {
     for (const row of rows) release.run(row.id);
   });
+  const call = async () => {
+    const taskId = id();
+    add(taskId);
+    for (const row of take(QUEUE, 1)) settle.run(Date.now(), row.id, "raw");
+    get.get(taskId);
+  };
   return {
     submit: async () => add(id()),
     submitMany: async (count) => addMany.immediate(count),
@@ -75,14 +89,15 @@ function rawSide(file: string, synchronous: Synchronous): Side {
       do held = step.immediate(held, concurrency);
       while (held.length > 0);
     },
+    async drainAhead(_, ahead) {
+      let held: ClaimedRow[] = [];
+      do held = stepFenced.immediate(held, ahead);
+      while (held.length > 0);
+    },
     claim: async (count) => giveBack.immediate(take(QUEUE, count)),
     poll: async () => void take(IDLE_QUEUE, 10),
-    async call() {
-      const taskId = id();
-      add(taskId);
-      for (const row of take(QUEUE, 1)) settle.run(Date.now(), row.id, "raw");
-      get.get(taskId);
-    },
+    call,
+    serve: async () => ({ call, stop: async () => {} }),
     clear: async () => void db.exec("delete from cairnq_task_keys; delete from cairnq_tasks"),
     fill: async (backlog) => fill(db, backlog),
     close: async () => void db.close(),

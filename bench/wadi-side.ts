@@ -34,6 +34,9 @@ export async function wadiSide(executor: Executor, fill: (backlog: Backlog) => P
     async drain(concurrency) {
       await worker(concurrency).drain({ budgetMs: 120_000 });
     },
+    async drainAhead(concurrency) {
+      await worker(concurrency).drain({ budgetMs: 120_000 });
+    },
     async claim(count) {
       const workerId = `bench:${++key}`;
       const { tasks } = await wadi.store.claim({
@@ -56,6 +59,7 @@ export async function wadiSide(executor: Executor, fill: (backlog: Backlog) => P
       await worker(1).drain({ maxTasks: 1 });
       await wadi.wait(id);
     },
+    serve: async () => ({ call: async () => {}, stop: async () => {} }),
     async clear() {
       for (const sql of ["delete from cairnq_task_keys", "delete from cairnq_tasks"])
         await executor.run({ sql, params: [] });

@@ -1,4 +1,4 @@
-import { compare, repeat, resultOf, type Scope } from "./measure.ts";
+import { compare, comparePace, repeat, resultOf, type Scope } from "./measure.ts";
 import type { Side } from "./side.ts";
 
 export interface Sides {
@@ -11,6 +11,8 @@ export interface Size {
   readonly steps: number;
   readonly bulk: number;
   readonly tasks: number;
+  /** Tasks of a drain that claims ahead. */
+  readonly ahead: number;
 }
 
 /** What a group of workloads runs on. */
@@ -72,6 +74,41 @@ export async function latency(stage: Stage): Promise<void> {
   const times = Math.max(5, Math.floor(size.steps / 4));
   const work = (side: Side) => repeat(side.call, times);
   await compare(stage, "call, submit to result", work(sides.raw), work(sides.wadi));
+  await each(sides, (side) => side.clear());
+}
+
+/** What a worker asks for ahead of its slots, and what the floor claims and settles in one go. */
+const AHEAD = 500;
+
+export async function prefetch(stage: Stage): Promise<void> {
+  const { sides, size } = stage;
+  const concurrency = 16;
+  const work = (side: Side) => ({
+    prepare: async () => {
+      await side.clear();
+      await side.submitMany(size.ahead);
+    },
+    run: async () => {
+      await side.drainAhead(concurrency, AHEAD);
+      return size.ahead;
+    },
+  });
+  const workload = `drain, concurrency ${concurrency}, prefetch ${AHEAD}`;
+  await compare(stage, workload, work(sides.raw), work(sides.wadi));
+  await each(sides, (side) => side.clear());
+}
+
+export async function signals(stage: Stage): Promise<void> {
+  const { sides, size } = stage;
+  const workload = "call, served on a signal, at p50";
+  if (!stage.wants(workload)) return;
+  const [raw, wadi] = [await sides.raw.serve(), await sides.wadi.serve()];
+  try {
+    await comparePace(stage, workload, raw.call, wadi.call, Math.max(5, Math.floor(size.steps / 4)));
+  } finally {
+    await raw.stop();
+    await wadi.stop();
+  }
   await each(sides, (side) => side.clear());
 }
 
