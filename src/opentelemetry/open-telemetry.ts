@@ -1,0 +1,70 @@
+import { type MeterProvider, type TracerProvider, trace } from "@opentelemetry/api";
+import { oneOf, onlyKnown } from "../core/arguments.ts";
+import { InvalidArgument } from "../core/errors.ts";
+import type { WadiOptions } from "../core/wadi.ts";
+import type { WorkerHooks } from "../worker/hooks.ts";
+import { newMetrics } from "./metrics.ts";
+import { inject } from "./propagation.ts";
+import { newSpans } from "./spans.ts";
+
+export interface OpenTelemetryOptions {
+  /** @default the global one */
+  readonly tracerProvider?: TracerProvider | undefined;
+  /** @default the global one */
+  readonly meterProvider?: MeterProvider | undefined;
+  /**
+   * How an attempt belongs to the trace that submitted its task: in a trace of its own (or in that of the request that
+   * drains) with a link to it, or as a child. A batch has a link for each task either way. @default "link"
+   */
+  readonly relation?: "link" | "parent" | undefined;
+  /** Whether the baggage of the submitting context travels to the handler, in the task's metadata. @default false */
+  readonly baggage?: boolean | undefined;
+}
+
+/** What to spread into the options of `new Wadi` and of `new Worker`. */
+export interface OpenTelemetry {
+  readonly producer: { readonly metadata: NonNullable<WadiOptions["metadata"]> };
+  readonly worker: {
+    readonly around: NonNullable<WorkerHooks["around"]>;
+    readonly onEvent: NonNullable<WorkerHooks["onEvent"]>;
+  };
+}
+
+/**
+ * Traces and measures tasks with the OpenTelemetry API: a span for each handler call, linked to the trace that submitted
+ * its tasks, and the metrics of the messaging conventions. Without a registered SDK it does nothing.
+ *
+ * @throws {InvalidArgument} if an option is unknown or of the wrong type.
+ * @example
+ * const telemetry = openTelemetry();
+ * const wadi = new Wadi(executor, { ...telemetry.producer });
+ * const worker = new Worker(wadi, { ...telemetry.worker });
+ */
+export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry {
+  onlyKnown("openTelemetry", options, ["tracerProvider", "meterProvider", "relation", "baggage"]);
+  const { tracerProvider, meterProvider, relation = "link", baggage = false } = options;
+  oneOf("relation", relation, ["link", "parent"]);
+  if (typeof baggage !== "boolean") throw new InvalidArgument("baggage must be true or false");
+  if (tracerProvider !== undefined && typeof tracerProvider?.getTracer !== "function")
+    throw new InvalidArgument("tracerProvider must be a TracerProvider of @opentelemetry/api");
+  if (meterProvider !== undefined && typeof meterProvider?.getMeter !== "function")
+    throw new InvalidArgument("meterProvider must be a MeterProvider of @opentelemetry/api");
+  const metrics = newMetrics(meterProvider);
+  const tracer = (tracerProvider ?? trace).getTracer("wadi");
+  const spans = newSpans({ tracer, asChild: relation === "parent", baggage });
+  return {
+    producer: {
+      metadata(task) {
+        metrics.submitted(task);
+        return inject(baggage);
+      },
+    },
+    worker: {
+      around: spans.around,
+      onEvent(event) {
+        metrics.onEvent(event);
+        spans.onEvent(event);
+      },
+    },
+  };
+}

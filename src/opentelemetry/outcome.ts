@@ -1,0 +1,28 @@
+import type { ErrorEnvelope } from "../core/task.ts";
+import type { WorkerEvent } from "../worker/hooks.ts";
+
+/** An event that ends an attempt. */
+export type Ended = Exclude<
+  WorkerEvent,
+  | { readonly type: "claimed" }
+  | { readonly type: "started" }
+  | { readonly type: "recovered" }
+  | { readonly type: "drained" }
+>;
+
+const BEFORE_THE_END = ["claimed", "started", "recovered", "drained"];
+
+export function isEnd(event: WorkerEvent): event is Ended {
+  return !BEFORE_THE_END.includes(event.type);
+}
+
+/** What went wrong in an attempt, null if nothing did. */
+export function failureOf(event: Ended): string | null {
+  if (event.type === "lostLease") return "lost_lease";
+  return "error" in event ? errorType(event.error) : null;
+}
+
+/** A word for the failure: the code where the handler or Wadi gave one, else the class of what was thrown. */
+function errorType({ code, type }: ErrorEnvelope): string {
+  return code === "handler_error" ? type : code;
+}
