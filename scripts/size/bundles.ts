@@ -16,6 +16,7 @@ export const bundles: Readonly<Record<string, string>> = {
   pg: "src/drivers/pg.ts",
   neon: "src/drivers/neon.ts",
   d1: "src/drivers/d1.ts",
+  opentelemetry: "src/opentelemetry/index.ts",
   http: "src/http/index.ts",
   "cloudflare-worker": "functions/cloudflare/worker.ts",
 };
@@ -40,6 +41,7 @@ export async function measureBundle(bundle: string): Promise<Measured> {
     minify: true,
     format: "esm",
     platform: "neutral",
+    external: ["@opentelemetry/api"],
     metafile: true,
     write: false,
   });

@@ -1,7 +1,7 @@
 import { type MeterProvider, type TracerProvider, trace } from "@opentelemetry/api";
 import { oneOf, onlyKnown } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
-import type { WadiOptions } from "../core/wadi.ts";
+import type { Json } from "../core/task.ts";
 import type { WorkerHooks } from "../worker/hooks.ts";
 import { newMetrics } from "./metrics.ts";
 import { inject } from "./propagation.ts";
@@ -23,7 +23,9 @@ export interface OpenTelemetryOptions {
 
 /** What to spread into the options of `new Wadi` and of `new Worker`. */
 export interface OpenTelemetry {
-  readonly producer: { readonly metadata: NonNullable<WadiOptions["metadata"]> };
+  readonly producer: {
+    readonly metadata: (task: { readonly name: string; readonly queue: string }) => Record<string, Json>;
+  };
   readonly worker: {
     readonly around: NonNullable<WorkerHooks["around"]>;
     readonly onEvent: NonNullable<WorkerHooks["onEvent"]>;
