@@ -1,5 +1,6 @@
 import { integer, MAX_TIMER_MS, onlyKnown, optionalText, text } from "./arguments.ts";
 import { InvalidArgument } from "./errors.ts";
+import { checkLimits, type TaskLimits } from "./limits.ts";
 import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
 
 export interface TaskOptions {
@@ -31,6 +32,7 @@ export interface TaskDefinition<Input = unknown, Payload = Input, Result = unkno
   readonly maxCrashes: number;
   readonly priority: number;
   readonly maxRunMs: number | null;
+  readonly limits: TaskLimits<Input> | null;
   readonly payload: StandardSchemaV1<Input, Payload> | null;
   readonly result: StandardSchemaV1<unknown, Result> | null;
 }
@@ -50,18 +52,25 @@ export type AnyTaskDefinition = TaskDefinition<any, any, any>;
  * @example const resize = defineTask<{ url: string }, { bytes: number }>({ name: "image.resize" });
  */
 export function defineTask<PS extends StandardSchemaV1, RS extends StandardSchemaV1 = StandardSchemaV1>(
-  options: TaskOptions & { readonly payload: PS; readonly result?: RS },
+  options: TaskOptions & {
+    readonly payload: PS;
+    readonly result?: RS;
+    readonly limits?: TaskLimits<InferInput<PS>> | undefined;
+  },
 ): TaskDefinition<InferInput<PS>, InferOutput<PS>, InferOutput<RS>>;
 export function defineTask<Payload = unknown, Result = unknown>(
   options: TaskOptions & {
     readonly payload?: undefined;
     readonly result?: StandardSchemaV1<unknown, Result>;
+    /** What the whole fleet may do at once with these tasks; its key may depend on the payload. @default none */
+    readonly limits?: TaskLimits<Payload> | undefined;
   },
 ): TaskDefinition<Payload, Payload, Result>;
 export function defineTask(
   options: TaskOptions & {
     readonly payload?: StandardSchemaV1 | undefined;
     readonly result?: StandardSchemaV1 | undefined;
+    readonly limits?: TaskLimits<never> | undefined;
   },
 ): AnyTaskDefinition {
   onlyKnown("defineTask", options, [
@@ -71,6 +80,7 @@ export function defineTask(
     "maxCrashes",
     "priority",
     "maxRunMs",
+    "limits",
     "payload",
     "result",
   ]);
@@ -81,6 +91,7 @@ export function defineTask(
     maxCrashes: integer("maxCrashes", options.maxCrashes ?? 3, 1, 1_000_000),
     priority: integer("priority", options.priority ?? 0, -1000, 1000),
     maxRunMs: options.maxRunMs === undefined ? null : integer("maxRunMs", options.maxRunMs, 1, MAX_TIMER_MS),
+    limits: options.limits === undefined ? null : (checkLimits(options.limits) as TaskLimits),
     payload: schema("payload", options.payload),
     result: schema("result", options.result),
   };

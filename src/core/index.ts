@@ -19,6 +19,7 @@ export {
   type WadiErrorOptions,
 } from "./errors.ts";
 export type { Dialect, ErrorClass, Executor, Limits, Row, Statement, Value } from "./executor.ts";
+export type { FleetLimits, RateLimit, TaskLimits } from "./limits.ts";
 export { type MigrateOptions, migrate } from "./migrate.ts";
 export type { Swept } from "./operations/control.ts";
 export type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";

@@ -6,8 +6,9 @@ const OVERHEAD_BYTES = 400;
 
 /** An upper bound of the bytes a task takes in a statement's parameter. */
 function taskBytes({ columns, key }: NewTask, textBytes: (text: string) => number): number {
-  const { name, queue, correlation_id } = columns;
-  const escaped = 6 * (name.length + queue.length + (correlation_id?.length ?? 0) + (key?.length ?? 0));
+  const { name, queue, correlation_id, concurrency_key } = columns;
+  const texts = [name, queue, correlation_id ?? "", concurrency_key, key ?? ""];
+  const escaped = 6 * texts.join("").length;
   return OVERHEAD_BYTES + escaped + textBytes(columns.metadata) + textBytes(columns.payload);
 }
 

@@ -3,6 +3,7 @@ import type { AnyTaskDefinition } from "./define-task.ts";
 import { InvalidArgument } from "./errors.ts";
 import { newTaskId } from "./ids.ts";
 import { encodeJson, type JsonTarget } from "./json.ts";
+import { type FleetLimits, limitRow } from "./limits.ts";
 import type { NewTask } from "./operations/submit.ts";
 import { invalid } from "./standard-schema.ts";
 import { CONFLICT_POLICIES, type ConflictPolicy, type Json } from "./task.ts";
@@ -25,6 +26,8 @@ export interface SubmitOptions {
   readonly runAt?: Date | number | undefined;
   readonly metadata?: { readonly [key: string]: Json } | undefined;
   readonly correlationId?: string | undefined;
+  /** What the whole fleet may do at once under a key. @default the definition's, else none */
+  readonly limits?: FleetLimits | undefined;
 }
 
 /** Ids a child inherits from the task that submits it. */
@@ -45,6 +48,7 @@ const OPTION_NAMES = [
   "runAt",
   "metadata",
   "correlationId",
+  "limits",
 ];
 
 /**
@@ -69,6 +73,7 @@ export function prepareTask(
   if (options.runAt !== undefined && options.delayMs !== undefined) {
     throw new InvalidArgument("pass either runAt or delayMs, not both");
   }
+  const limits = limitRow(name, options.limits ?? definition?.limits ?? null, payload);
   const { queue, maxAttempts, maxCrashes, priority, delayMs, runAt, metadata, correlationId, conflict } =
     options;
   return {
@@ -87,9 +92,11 @@ export function prepareTask(
       parent_id: lineage?.parentId ?? null,
       root_id: lineage?.rootId ?? null,
       correlation_id: optionalText("correlationId", correlationId) ?? lineage?.correlationId ?? null,
+      concurrency_key: limits?.key ?? "",
     },
     key,
     conflict: oneOf("conflict", conflict ?? "reuse", CONFLICT_POLICIES),
+    limits,
   };
 }
 

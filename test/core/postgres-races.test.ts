@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await postgres.query("truncate cairnq_tasks, cairnq_task_keys");
+  await postgres.query("truncate cairnq_tasks cascade");
 });
 
 afterAll(() => Promise.all([postgres, ...clients].map((client) => client.end())));

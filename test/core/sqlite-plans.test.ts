@@ -45,6 +45,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   select_tasks: [TASK],
   settle_tasks: [TASK],
   update_progress: [TASK],
+  upsert_limits: ["limits by primary key"],
 };
 
 const OF_THE_SCHEMA = [
@@ -80,6 +81,8 @@ function accessPaths(name: StatementName): string[] {
 
 function tableOf(alias: string, by = ""): string {
   if (/keys|^k$/.test(alias) || /keys/.test(by)) return "keys";
+  if (/^wadi_limits$|^l$/.test(alias)) return "limits";
+  if (/^wadi_limit_starts$|^s$/.test(alias)) return "starts";
   return /failures|^f$/.test(alias) ? "failures" : "tasks";
 }
 

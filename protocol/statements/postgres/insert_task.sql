@@ -12,6 +12,7 @@
 -- @param parent_id text?
 -- @param root_id text?
 -- @param correlation_id text?
+-- @param concurrency_key text
 -- @param now_ms integer?
 -- @returns created_at_ms
 with now as materialized (
@@ -19,12 +20,12 @@ with now as materialized (
 )
 insert into cairnq_tasks (
   id, name, queue, status, payload, metadata, max_attempts, max_crashes, priority, run_at_ms,
-  parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
+  parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
 )
 select
   :id::text, :name::text, :queue::text, 'queued', :payload::jsonb, :metadata::jsonb,
   :max_attempts::integer, :max_crashes::integer, :priority::integer, coalesce(:run_at_ms::bigint, ms + :delay_ms::bigint),
-  :parent_id::text, coalesce(:root_id::text, :id::text), :correlation_id::text, ms, ms
+  :parent_id::text, coalesce(:root_id::text, :id::text), :correlation_id::text, :concurrency_key::text, ms, ms
 from now
 on conflict (id) do nothing
 returning created_at_ms

@@ -11,16 +11,17 @@ groups as materialized (
     g->'tasks' as tasks, g->>'name' as name, g->>'queue' as queue, g->'metadata' as metadata,
     (g->>'max_attempts')::integer as max_attempts, (g->>'max_crashes')::integer as max_crashes, (g->>'priority')::integer as priority,
     (g->>'run_at_ms')::bigint as run_at_ms, (g->>'delay_ms')::bigint as delay_ms,
-    g->>'parent_id' as parent_id, g->>'root_id' as root_id, g->>'correlation_id' as correlation_id
+    g->>'parent_id' as parent_id, g->>'root_id' as root_id, g->>'correlation_id' as correlation_id,
+    coalesce(g->>'concurrency_key', '') as concurrency_key
   from jsonb_array_elements(:groups_json::jsonb) as i(g)
 )
 insert into cairnq_tasks (
   id, name, queue, status, payload, metadata, max_attempts, max_crashes, priority, run_at_ms,
-  parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
+  parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
 )
 select
   t.key, g.name, g.queue, 'queued', t.value, g.metadata,
   g.max_attempts, g.max_crashes, g.priority, coalesce(g.run_at_ms, now.ms + g.delay_ms),
-  g.parent_id, coalesce(g.root_id, t.key), g.correlation_id, now.ms, now.ms
+  g.parent_id, coalesce(g.root_id, t.key), g.correlation_id, g.concurrency_key, now.ms, now.ms
 from groups g cross join now cross join lateral jsonb_each(g.tasks) t
 on conflict (id) do nothing

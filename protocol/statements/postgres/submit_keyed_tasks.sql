@@ -31,13 +31,14 @@ decided as materialized (
 inserted as (
   insert into cairnq_tasks (
     id, name, queue, status, payload, metadata, max_attempts, max_crashes, priority, run_at_ms,
-    parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
+    parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
   )
   select
     d.id, item->>'name', item->>'queue', 'queued', item->'payload', item->'metadata',
     (item->>'max_attempts')::integer, (item->>'max_crashes')::integer, (item->>'priority')::integer,
     coalesce((item->>'run_at_ms')::bigint, now.ms + (item->>'delay_ms')::bigint),
-    item->>'parent_id', coalesce(item->>'root_id', d.id), item->>'correlation_id', now.ms, now.ms
+    item->>'parent_id', coalesce(item->>'root_id', d.id), item->>'correlation_id',
+    coalesce(item->>'concurrency_key', ''), now.ms, now.ms
   from decided d cross join now
   where d.fresh
   on conflict (id) do nothing

@@ -8,13 +8,14 @@ with now(ms) as not materialized (
 )
 insert into cairnq_tasks (
   id, name, queue, status, payload, metadata, max_attempts, max_crashes, priority, run_at_ms,
-  parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
+  parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
 )
 select
   value->>'id', value->>'name', value->>'queue', 'queued', value->'payload', value->'metadata',
   value->>'max_attempts', value->>'max_crashes', value->>'priority',
   coalesce(value->>'run_at_ms', now.ms + (value->>'delay_ms')),
-  value->>'parent_id', coalesce(value->>'root_id', value->>'id'), value->>'correlation_id', now.ms, now.ms
+  value->>'parent_id', coalesce(value->>'root_id', value->>'id'), value->>'correlation_id',
+  ifnull(value->>'concurrency_key', ''), now.ms, now.ms
 from now cross join json_each(:tasks_json)
 where not exists (select 1 from cairnq_task_keys k where k.key = value->>'key')
 on conflict (id) do nothing

@@ -12,6 +12,7 @@
 -- @param parent_id text?
 -- @param root_id text?
 -- @param correlation_id text?
+-- @param concurrency_key text
 -- @param now_ms integer?
 -- @returns created_at_ms
 with now(ms) as not materialized (
@@ -19,11 +20,11 @@ with now(ms) as not materialized (
 )
 insert into cairnq_tasks (
   id, name, queue, status, payload, metadata, max_attempts, max_crashes, priority, run_at_ms,
-  parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
+  parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
 )
 select
   :id, :name, :queue, 'queued', :payload, :metadata, :max_attempts, :max_crashes, :priority, coalesce(:run_at_ms, ms + :delay_ms),
-  :parent_id, coalesce(:root_id, :id), :correlation_id, ms, ms
+  :parent_id, coalesce(:root_id, :id), :correlation_id, :concurrency_key, ms, ms
 from now
 where true
 on conflict (id) do nothing

@@ -11,12 +11,13 @@ groups as materialized (
     value as json, instr(value, '\u') as escapes, value->>'name' as name, value->>'queue' as queue, value->'metadata' as metadata,
     value->>'max_attempts' as max_attempts, value->>'max_crashes' as max_crashes, value->>'priority' as priority,
     value->>'run_at_ms' as run_at_ms, value->>'delay_ms' as delay_ms,
-    value->>'parent_id' as parent_id, value->>'root_id' as root_id, value->>'correlation_id' as correlation_id
+    value->>'parent_id' as parent_id, value->>'root_id' as root_id, value->>'correlation_id' as correlation_id,
+    ifnull(value->>'concurrency_key', '') as concurrency_key
   from json_each(:groups_json)
 )
 insert into cairnq_tasks (
   id, name, queue, status, payload, metadata, max_attempts, max_crashes, priority, run_at_ms,
-  parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
+  parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
 )
 select
   -- Of a scalar json_each gives the SQL value, which is not its JSON text. Where that cannot be told from it, as of
@@ -30,7 +31,7 @@ select
   end,
   g.metadata,
   g.max_attempts, g.max_crashes, g.priority, coalesce(g.run_at_ms, now.ms + g.delay_ms),
-  g.parent_id, coalesce(g.root_id, t.key), g.correlation_id, now.ms, now.ms
+  g.parent_id, coalesce(g.root_id, t.key), g.correlation_id, g.concurrency_key, now.ms, now.ms
 from now cross join groups g cross join json_each(g.json, '$.tasks') t
 where true
 on conflict (id) do nothing

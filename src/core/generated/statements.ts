@@ -14,7 +14,7 @@ export interface StatementParams {
   insert_failures: { settlements_json: string; now_ms: number | null; };
   insert_keyed_tasks: { tasks_json: string; now_ms: number | null; };
   insert_migration: { name: string; };
-  insert_task: { id: string; name: string; queue: string; payload: string; metadata: string; max_attempts: number; max_crashes: number; priority: number; run_at_ms: number | null; delay_ms: number; parent_id: string | null; root_id: string | null; correlation_id: string | null; now_ms: number | null; };
+  insert_task: { id: string; name: string; queue: string; payload: string; metadata: string; max_attempts: number; max_crashes: number; priority: number; run_at_ms: number | null; delay_ms: number; parent_id: string | null; root_id: string | null; correlation_id: string | null; concurrency_key: string; now_ms: number | null; };
   insert_task_keys: { tasks_json: string; now_ms: number | null; };
   insert_tasks: { groups_json: string; now_ms: number | null; };
   list_failures: { id: string; };
@@ -39,6 +39,7 @@ export interface StatementParams {
   settle_tasks: { settlements_json: string; now_ms: number | null; };
   submit_keyed_tasks: { tasks_json: string; now_ms: number | null; };
   update_progress: { id: string; worker_id: string; progress: number | null; message: string | null; now_ms: number | null; };
+  upsert_limits: { limits_json: string; now_ms: number | null; };
 }
 
 export type StatementName = keyof StatementParams;

@@ -1,6 +1,7 @@
 import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
 import type { StatementName } from "../generated/statements.ts";
+import type { LimitRow } from "../limits.ts";
 import type { Operation, Target } from "../operation.ts";
 import { bind, type Values } from "../statement.ts";
 import type { ConflictPolicy, Task } from "../task.ts";
@@ -12,6 +13,8 @@ export interface NewTask {
   readonly columns: Values<"insert_task">;
   readonly key: string | null;
   readonly conflict: ConflictPolicy;
+  /** What its concurrency key allows from now on; null where the task has none. */
+  readonly limits: LimitRow | null;
 }
 
 /** What became of a submit: a new task, the task the key had, or a refusal under the policy `reject`. */
@@ -26,7 +29,7 @@ export type SubmittedTask<Payload = unknown, Result = unknown> = Task<Payload, R
 export function submit(target: Target, tasks: readonly NewTask[]): Operation<SubmittedTask[]> {
   const plain = tasks.filter((task) => task.key === null);
   const keyed = tasks.filter((task) => task.key !== null);
-  const insert = plain.length === 0 ? [] : insertPlain(target, plain);
+  const insert = [...upsertLimits(target, tasks), ...(plain.length === 0 ? [] : insertPlain(target, plain))];
   const submitKeyed = keyed.length === 0 ? [] : insertKeyed(target, keyed);
   const keyedRows = (results: readonly Row[][]) => (keyed.length === 0 ? [] : results.at(-1)!);
   return {
@@ -62,6 +65,15 @@ export function submit(target: Target, tasks: readonly NewTask[]): Operation<Sub
   };
 }
 
+/** Of several limits for one key the last one counts. */
+function upsertLimits(target: Target, tasks: readonly NewTask[]): Statement[] {
+  const limits = new Map(
+    tasks.flatMap((task) => (task.limits === null ? [] : [[task.limits.key, task.limits]])),
+  );
+  if (limits.size === 0) return [];
+  return [bind(target, "upsert_limits", { limits_json: JSON.stringify([...limits.values()]) })];
+}
+
 /** Ends with a statement that tells when the tasks were created. One task goes in plain parameters, which cost less. */
 function insertPlain(target: Target, tasks: readonly NewTask[]): Statement[] {
   const { columns } = tasks[0]!;
@@ -85,6 +97,7 @@ const SHARED = [
   "parent_id",
   "root_id",
   "correlation_id",
+  "concurrency_key",
 ] as const;
 
 /** Shared columns as the beginning of a JSON object. Metadata is JSON already. */

@@ -1,0 +1,73 @@
+import { integer, MAX_TIMER_MS, onlyKnown, text } from "./arguments.ts";
+import { InvalidArgument } from "./errors.ts";
+
+/** At most `count` starts in any `perMs` milliseconds. */
+export interface RateLimit {
+  /** Minimum `1`. */
+  readonly count: number;
+  /** Minimum `1`. */
+  readonly perMs: number;
+}
+
+/**
+ * What all workers together may do with the tasks of one key, whatever their names and queues. At least one of
+ * `concurrency` and `rate`. The latest submit that names the key decides for all its tasks.
+ */
+export interface FleetLimits {
+  /** Whom the limit is for, such as a tenant or an API. */
+  readonly key: string;
+  /** Most tasks that run at a time. Minimum `1`. @default no limit */
+  readonly concurrency?: number | undefined;
+  /** Most starts in a window of time; each attempt is a start. @default no limit */
+  readonly rate?: RateLimit | undefined;
+}
+
+/** The limits of a definition, whose key may depend on the payload. */
+export interface TaskLimits<Payload = unknown> extends Omit<FleetLimits, "key"> {
+  readonly key: string | ((payload: Payload) => string);
+}
+
+/** A row of `wadi_limits`. */
+export interface LimitRow {
+  readonly key: string;
+  readonly concurrency: number | null;
+  readonly rate_count: number | null;
+  readonly rate_per_ms: number | null;
+}
+
+/** @throws {InvalidArgument} naming the option that is out of range. */
+export function checkLimits<Limits extends TaskLimits<never>>(limits: Limits): Limits {
+  onlyKnown("limits", limits, ["key", "concurrency", "rate"]);
+  const { key, concurrency, rate } = limits;
+  if (typeof key !== "function") text("limits.key", key);
+  if (concurrency === undefined && rate === undefined) {
+    throw new InvalidArgument("limits needs concurrency or rate");
+  }
+  if (concurrency !== undefined) integer("limits.concurrency", concurrency, 1, 1_000_000);
+  if (rate !== undefined) {
+    onlyKnown("limits.rate", rate, ["count", "perMs"]);
+    integer("limits.rate.count", rate?.count, 1, 1_000_000);
+    integer("limits.rate.perMs", rate?.perMs, 1, MAX_TIMER_MS);
+  }
+  return limits;
+}
+
+/** What a task with this payload says of its key. */
+export function limitRow(name: string, limits: TaskLimits<never> | null, payload: unknown): LimitRow | null {
+  if (limits === null) return null;
+  const { concurrency, rate } = checkLimits(limits);
+  let { key } = limits;
+  if (typeof key === "function") {
+    try {
+      key = key(payload as never);
+    } catch (cause) {
+      throw new InvalidArgument(`the limits.key of "${name}" threw on this payload`, { cause });
+    }
+  }
+  return {
+    key: text("limits.key", key),
+    concurrency: concurrency ?? null,
+    rate_count: rate?.count ?? null,
+    rate_per_ms: rate?.perMs ?? null,
+  };
+}
