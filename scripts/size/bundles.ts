@@ -17,6 +17,8 @@ export const bundles: Readonly<Record<string, string>> = {
   neon: "src/drivers/neon.ts",
   d1: "src/drivers/d1.ts",
   opentelemetry: "src/opentelemetry/index.ts",
+  "durable-object": "src/drivers/durable-object.ts",
+  pglite: "src/drivers/pglite.ts",
   http: "src/http/index.ts",
   "cloudflare-worker": "functions/cloudflare/worker.ts",
 };

@@ -4,9 +4,11 @@ import { Pool } from "pg";
 import { expect, test } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { type D1Like, d1 } from "../../src/drivers/d1.ts";
+import { type DurableObjectStorageLike, durableObject } from "../../src/drivers/durable-object.ts";
 import { type LibsqlClientLike, libsql } from "../../src/drivers/libsql.ts";
 import { type NeonQueryFunctionLike, neonHttp } from "../../src/drivers/neon.ts";
 import { pg } from "../../src/drivers/pg.ts";
+import { type PgliteLike, pglite } from "../../src/drivers/pglite.ts";
 import type { Executor } from "../../src/index.ts";
 
 const page = readFileSync("docs/drivers.md", "utf8");
@@ -17,8 +19,10 @@ const EXECUTORS: Record<string, Executor> = {
   "libsql (file)": libsql({ protocol: "file" } as LibsqlClientLike),
   "libsql (server)": libsql({ protocol: "https" } as LibsqlClientLike),
   d1: d1({} as D1Like),
+  durableObject: durableObject({} as DurableObjectStorageLike),
   pg: pg(new Pool()),
   neonHttp: neonHttp({} as NeonQueryFunctionLike),
+  pglite: pglite({} as PgliteLike),
 };
 
 test("the limits on the page are those of the drivers", () => {
@@ -39,7 +43,7 @@ test("the capabilities on the page are those of the drivers", () => {
     false,
   ]);
   const able = Object.entries(EXECUTORS).filter(([, executor]) => executor.transaction !== undefined);
-  expect(able.map(([name]) => name)).toEqual(["betterSqlite3", "pg"]);
+  expect(able.map(([name]) => name)).toEqual(["betterSqlite3", "pg", "pglite"]);
   const listening = Object.entries(EXECUTORS).filter(([, executor]) => executor.listen !== undefined);
-  expect(listening.map(([name]) => name)).toEqual(["pg"]);
+  expect(listening.map(([name]) => name)).toEqual(["pg", "pglite"]);
 });

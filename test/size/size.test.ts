@@ -12,9 +12,9 @@ test("the core has 12 KiB at most", () => {
 });
 
 test("a driver brings nothing along but itself and the SQL of its dialect", async () => {
-  for (const driver of ["better-sqlite3", "libsql", "pg", "neon", "d1"]) {
+  for (const driver of ["better-sqlite3", "libsql", "pg", "neon", "d1", "durable-object", "pglite"]) {
     const { files } = await measureBundle(driver);
-    const dialect = driver === "pg" || driver === "neon" ? "postgres" : "sqlite";
+    const dialect = ["pg", "neon", "pglite"].includes(driver) ? "postgres" : "sqlite";
     const foreign = files.filter(
       ([file]) => !file.startsWith("src/drivers/") && file !== `src/protocol/${dialect}.ts`,
     );

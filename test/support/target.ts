@@ -7,7 +7,9 @@ export type TargetName =
   | "libsql-http"
   | "pg"
   | "neon-http"
-  | "d1";
+  | "d1"
+  | "durable-object"
+  | "pglite";
 
 /** What was spent since the target was opened; `null` where the engine does not tell. */
 export interface Meter {

@@ -16,8 +16,10 @@ export const targets: readonly Target[] = [
   lazy("libsql-file", "sqlite", async () => (await import("./targets/libsql.ts")).libsqlFile),
   lazy("libsql-http", "sqlite", async () => (await import("./targets/libsql.ts")).libsqlHttp),
   lazy("d1", "sqlite", async () => (await import("./targets/d1.ts")).d1),
+  lazy("durable-object", "sqlite", async () => (await import("./targets/durable-object.ts")).durableObject),
   lazy("pg", "postgres", async () => (await import("./targets/pg.ts")).pg),
   lazy("neon-http", "postgres", async () => (await import("./targets/neon-http.ts")).neonHttp),
+  lazy("pglite", "postgres", async () => (await import("./targets/pglite.ts")).pglite),
 ];
 
 /** The targets of these names, or all. Throws for a name there is no target of. */
