@@ -1,0 +1,162 @@
+import { sql } from "drizzle-orm";
+import {
+  bigint,
+  customType,
+  doublePrecision,
+  index,
+  integer,
+  type PgTableFn,
+  pgSchema,
+  pgTable,
+  primaryKey,
+  text,
+} from "drizzle-orm/pg-core";
+import type { ErrorEnvelope, Json } from "../core/task.ts";
+
+/**
+ * Every client has parsed it already. Drizzle's own `jsonb` parses the strings in it once more, and makes a number of
+ * the payload `"5"`.
+ */
+const jsonb = customType<{ data: unknown }>({
+  dataType: () => "jsonb",
+  toDriver: (value) => JSON.stringify(value),
+  fromDriver: (value) => value,
+});
+
+const ms = (name: string) => bigint(name, { mode: "number" });
+const key = () => text("key").primaryKey();
+const createdAtMs = () => ms("created_at_ms").notNull();
+const updatedAtMs = () => ms("updated_at_ms").notNull();
+
+function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
+  const tasks = table(
+    "cairnq_tasks",
+    {
+      id: text("id").primaryKey(),
+      name: text("name").notNull(),
+      queue: text("queue").notNull().default("default"),
+      status: text("status", { enum: ["queued", "running", "succeeded", "failed", "canceled"] }).notNull(),
+      payload: jsonb("payload").$type<unknown>().notNull(),
+      result: jsonb("result").$type<unknown>(),
+      error: jsonb("error").$type<ErrorEnvelope>(),
+      metadata: jsonb("metadata").$type<{ [key: string]: Json }>().notNull().default({}),
+      progress: doublePrecision("progress"),
+      message: text("message"),
+      attempt: integer("attempt").notNull().default(0),
+      maxAttempts: integer("max_attempts").notNull().default(3),
+      priority: integer("priority").notNull().default(0),
+      workerId: text("worker_id"),
+      leaseUntilMs: ms("lease_until_ms"),
+      runAtMs: ms("run_at_ms").notNull(),
+      cancelRequestedAtMs: ms("cancel_requested_at_ms"),
+      parentId: text("parent_id"),
+      rootId: text("root_id"),
+      correlationId: text("correlation_id"),
+      createdAtMs: createdAtMs(),
+      updatedAtMs: updatedAtMs(),
+      completedAtMs: ms("completed_at_ms"),
+      /** Key of the limits it runs under; empty if there are none. */
+      concurrencyKey: text("concurrency_key").notNull().default(""),
+      /** Leases that ran out on it. */
+      crashes: integer("crashes").notNull().default(0),
+      maxCrashes: integer("max_crashes").notNull().default(3),
+    },
+    (t) => [
+      index("wadi_tasks_queued_idx")
+        .on(t.queue, t.name, t.concurrencyKey, t.priority.desc().nullsFirst(), t.runAtMs, t.id)
+        .where(sql`status = 'queued'`),
+      index("cairnq_tasks_lease_idx")
+        .on(t.leaseUntilMs)
+        .where(sql`status = 'running' and lease_until_ms is not null`),
+      index("wadi_tasks_done_idx")
+        .on(t.queue, t.status, t.completedAtMs, t.id)
+        .where(sql`completed_at_ms is not null`),
+      index("wadi_tasks_root_idx").on(t.rootId).where(sql`parent_id is not null`),
+      index("wadi_tasks_correlation_idx").on(t.correlationId).where(sql`correlation_id is not null`),
+      index("wadi_tasks_limited_idx")
+        .on(t.concurrencyKey)
+        .where(sql`status = 'running' and concurrency_key <> ''`),
+    ],
+  );
+
+  const ofTask = () =>
+    text("task_id")
+      .notNull()
+      .references(() => tasks.id, { onDelete: "cascade" });
+
+  const taskKeys = table(
+    "cairnq_task_keys",
+    { key: key(), taskId: ofTask(), createdAtMs: createdAtMs(), updatedAtMs: updatedAtMs() },
+    (t) => [index("wadi_task_keys_task_idx").on(t.taskId)],
+  );
+
+  const limits = table("wadi_limits", {
+    key: key(),
+    concurrency: integer("concurrency"),
+    rateCount: integer("rate_count"),
+    ratePerMs: ms("rate_per_ms"),
+    updatedAtMs: updatedAtMs(),
+  });
+
+  const limitStarts = table(
+    "wadi_limit_starts",
+    {
+      key: text("key").notNull(),
+      startedAtMs: ms("started_at_ms").notNull(),
+      workerId: text("worker_id").notNull(),
+      tasks: integer("tasks").notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.key, t.startedAtMs, t.workerId] })],
+  );
+
+  const failures = table(
+    "wadi_failures",
+    {
+      taskId: ofTask(),
+      failedAtMs: ms("failed_at_ms").notNull(),
+      attempt: integer("attempt").notNull(),
+      kind: text("kind", { enum: ["error", "crash"] }).notNull(),
+      workerId: text("worker_id"),
+      error: jsonb("error").$type<ErrorEnvelope>().notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.taskId, t.failedAtMs, t.attempt] })],
+  );
+
+  const meta = table("cairnq_meta", { key: key(), value: text("value").notNull() });
+
+  const ledger = () => ({ name: text("name").primaryKey(), appliedAtMs: ms("applied_at_ms").notNull() });
+  const migrations = table("wadi_migrations", ledger());
+  const referenceMigrations = table("cairnq_migrations", ledger());
+
+  return { tasks, taskKeys, limits, limitStarts, failures, meta, migrations, referenceMigrations };
+}
+
+/**
+ * The tables where they are in the Postgres schema `name`, as with the `schema` option of the driver.
+ *
+ * @example const { tasks } = schema("jobs");
+ */
+export function schema<Name extends string>(name: Name) {
+  return define<Name | undefined>(
+    (name === "public" ? pgTable : pgSchema(name).table) as PgTableFn<Name | undefined>,
+  );
+}
+
+const tables = define(pgTable);
+
+/** Every task, with the properties of a `Task`. Read it freely; leave writing to Wadi. */
+export const tasks = tables.tasks;
+/** Which task a business key points at. */
+export const taskKeys = tables.taskKeys;
+/** What a fleet may do under one concurrency key at a time. */
+export const limits = tables.limits;
+/** The starts that a rate still counts. */
+export const limitStarts = tables.limitStarts;
+/** The history of errors: a row for each attempt that failed and each lease that ran out. */
+export const failures = tables.failures;
+/** Versions of the protocol and of the schema. */
+export const meta = tables.meta;
+/** The migrations of Wadi that were applied. */
+export const migrations = tables.migrations;
+/** Those of the protocol's reference, which its SDKs look for. */
+export const referenceMigrations = tables.referenceMigrations;

@@ -1,0 +1,116 @@
+import { sql } from "drizzle-orm";
+import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { ErrorEnvelope, Json } from "../core/task.ts";
+
+const key = () => text("key").primaryKey();
+const createdAtMs = () => integer("created_at_ms").notNull();
+const updatedAtMs = () => integer("updated_at_ms").notNull();
+
+/** Every task, with the properties of a `Task`. Read it freely; leave writing to Wadi. */
+export const tasks = sqliteTable(
+  "cairnq_tasks",
+  {
+    id: text("id").primaryKey(),
+    name: text("name").notNull(),
+    queue: text("queue").notNull().default("default"),
+    status: text("status", { enum: ["queued", "running", "succeeded", "failed", "canceled"] }).notNull(),
+    payload: text("payload", { mode: "json" }).$type<unknown>().notNull(),
+    result: text("result", { mode: "json" }).$type<unknown>(),
+    error: text("error", { mode: "json" }).$type<ErrorEnvelope>(),
+    metadata: text("metadata", { mode: "json" }).$type<{ [key: string]: Json }>().notNull().default({}),
+    progress: real("progress"),
+    message: text("message"),
+    attempt: integer("attempt").notNull().default(0),
+    maxAttempts: integer("max_attempts").notNull().default(3),
+    priority: integer("priority").notNull().default(0),
+    workerId: text("worker_id"),
+    leaseUntilMs: integer("lease_until_ms"),
+    runAtMs: integer("run_at_ms").notNull(),
+    cancelRequestedAtMs: integer("cancel_requested_at_ms"),
+    parentId: text("parent_id"),
+    rootId: text("root_id"),
+    correlationId: text("correlation_id"),
+    createdAtMs: createdAtMs(),
+    updatedAtMs: updatedAtMs(),
+    completedAtMs: integer("completed_at_ms"),
+    /** Key of the limits it runs under; empty if there are none. */
+    concurrencyKey: text("concurrency_key").notNull().default(""),
+    /** Leases that ran out on it. */
+    crashes: integer("crashes").notNull().default(0),
+    maxCrashes: integer("max_crashes").notNull().default(3),
+  },
+  (t) => [
+    index("wadi_tasks_queued_idx")
+      .on(t.queue, t.name, t.concurrencyKey, sql`priority desc`, t.runAtMs, t.id)
+      .where(sql`status = 'queued'`),
+    index("cairnq_tasks_lease_idx")
+      .on(t.leaseUntilMs)
+      .where(sql`status = 'running' and lease_until_ms is not null`),
+    index("wadi_tasks_done_idx")
+      .on(t.queue, t.status, t.completedAtMs, t.id)
+      .where(sql`completed_at_ms is not null`),
+    index("wadi_tasks_root_idx").on(t.rootId).where(sql`parent_id is not null`),
+    index("wadi_tasks_correlation_idx").on(t.correlationId).where(sql`correlation_id is not null`),
+    index("wadi_tasks_limited_idx")
+      .on(t.concurrencyKey)
+      .where(sql`status = 'running' and concurrency_key <> ''`),
+  ],
+);
+
+const ofTask = () =>
+  text("task_id")
+    .notNull()
+    .references(() => tasks.id, { onDelete: "cascade" });
+
+/** Which task a business key points at. */
+export const taskKeys = sqliteTable(
+  "cairnq_task_keys",
+  { key: key(), taskId: ofTask(), createdAtMs: createdAtMs(), updatedAtMs: updatedAtMs() },
+  (t) => [index("wadi_task_keys_task_idx").on(t.taskId)],
+);
+
+/** What a fleet may do under one concurrency key at a time. */
+export const limits = sqliteTable("wadi_limits", {
+  key: key(),
+  concurrency: integer("concurrency"),
+  rateCount: integer("rate_count"),
+  ratePerMs: integer("rate_per_ms"),
+  updatedAtMs: updatedAtMs(),
+});
+
+/** The starts that a rate still counts. */
+export const limitStarts = sqliteTable(
+  "wadi_limit_starts",
+  {
+    key: text("key").notNull(),
+    startedAtMs: integer("started_at_ms").notNull(),
+    workerId: text("worker_id").notNull(),
+    tasks: integer("tasks").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.key, t.startedAtMs, t.workerId] })],
+);
+
+/** The history of errors: a row for each attempt that failed and each lease that ran out. */
+export const failures = sqliteTable(
+  "wadi_failures",
+  {
+    taskId: ofTask(),
+    failedAtMs: integer("failed_at_ms").notNull(),
+    attempt: integer("attempt").notNull(),
+    kind: text("kind", { enum: ["error", "crash"] }).notNull(),
+    workerId: text("worker_id"),
+    error: text("error", { mode: "json" }).$type<ErrorEnvelope>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.taskId, t.failedAtMs, t.attempt] })],
+);
+
+/** Versions of the protocol and of the schema. */
+export const meta = sqliteTable("cairnq_meta", { key: key(), value: text("value").notNull() });
+
+const ledger = () => ({ name: text("name").primaryKey(), appliedAtMs: integer("applied_at_ms").notNull() });
+
+/** The migrations of Wadi that were applied. */
+export const migrations = sqliteTable("wadi_migrations", ledger());
+
+/** Those of the protocol's reference, which its SDKs look for. */
+export const referenceMigrations = sqliteTable("cairnq_migrations", ledger());
