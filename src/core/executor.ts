@@ -42,19 +42,28 @@ export interface NativeBatch<Native> {
   is(value: unknown): value is Native;
   /** Sends all of them in order in one transaction and one round trip; all or nothing. */
   batch(statements: readonly Native[]): Promise<Row[][]>;
+  /** The rows in what the client answers to one of `prepare`. */
+  rows(result: unknown): Row[];
 }
 
-/** A transaction that somebody else began and will end. A synchronous client answers at once. */
-export interface OpenTransaction {
-  batch(statements: readonly Statement[]): Row[][] | Promise<Row[][]>;
+/** The value itself from a client that answers at once, a promise from any other. */
+export type Answer<Sync extends boolean, T> = Sync extends true ? T : Promise<T>;
+
+/** A transaction that somebody else began and will end. */
+export interface OpenTransaction<Sync extends boolean = boolean> {
+  /** Whether the client answers at once. */
+  readonly isSync: Sync;
+  /** Runs all statements in order as a part of the transaction, in one round trip. */
+  batch(statements: readonly Statement[]): Answer<Sync, Row[][]>;
 }
 
 /**
  * What Wadi needs from a database client. Every statement returns rows, a batch is atomic.
  *
- * A capability is an optional member and a quantity is a number; nothing branches on `name`.
+ * A capability is an optional member and a quantity is a number; nothing branches on `name`. `Native` is the client's
+ * own kind of statement, and `Sync` says whether its open transactions answer at once.
  */
-export interface Executor<Native = unknown> {
+export interface Executor<Native = unknown, Sync extends boolean = boolean> {
   /** For messages only. */
   readonly name: string;
   readonly dialect: Dialect;
@@ -79,7 +88,7 @@ export interface Executor<Native = unknown> {
   /** Present where the client itself takes an array of statements as one transaction. */
   readonly native?: NativeBatch<Native>;
   /** Statements sent into `tx`, a transaction of this client's own kind that is open; null if it is none. */
-  within?(tx: unknown): OpenTransaction | null;
+  within?(tx: unknown): OpenTransaction<Sync> | null;
   /** Brings the planner's statistics up to date, where nobody else does. Cheap when there is nothing to do. */
   optimize?(): Promise<void>;
   classify(error: unknown): ErrorClass;

@@ -124,6 +124,12 @@ export function borrow(db: BetterSqlite3Like, configure: () => void): Handle {
   };
 }
 
+/** Whether `tx` is a handle whose owner has begun a transaction. */
+export function isInTransaction(tx: unknown): tx is BetterSqlite3Like {
+  const db = tx as BetterSqlite3Like | null | undefined;
+  return typeof db?.prepare === "function" && db.inTransaction === true;
+}
+
 export function classify(error: unknown): ErrorClass {
   if (!(error instanceof Error)) return "rejected";
   if (error.message === "The database connection is not open") return "unavailable";

@@ -1,6 +1,12 @@
 import type { Executor, Limits, Row } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
-import { type BetterSqlite3Like, borrow, classify } from "./better-sqlite3-handle.ts";
+import {
+  type BetterSqlite3Like,
+  borrow,
+  classify,
+  type Handle,
+  isInTransaction,
+} from "./better-sqlite3-handle.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
 import { groupQueue, type Member, type Outcome } from "./group-commit.ts";
 import { isFull } from "./sqlite-errors.ts";
@@ -39,7 +45,10 @@ const MAX_GROUP_STATEMENTS = 1000;
  * waits for its end as for any lock. A handle opened for Wadi alone with `{ timeout: 0 }` saves a microsecond or two a
  * call, because there is no timeout to put aside.
  */
-export function betterSqlite3(db: BetterSqlite3Like, options: BetterSqlite3Options = {}): Executor {
+export function betterSqlite3(
+  db: BetterSqlite3Like,
+  options: BetterSqlite3Options = {},
+): Executor<never, true> {
   const handle = borrow(db, () => {
     const isLog = options.journalMode !== "keep" && !db.memory;
     if (isLog) db.pragma("journal_mode = wal");
@@ -47,6 +56,7 @@ export function betterSqlite3(db: BetterSqlite3Like, options: BetterSqlite3Optio
     if (synchronous !== "keep") db.pragma(`synchronous = ${synchronous}`);
   });
   const busyTimeoutMs = options.busyTimeoutMs ?? (handle.busyTimeoutMs || DEFAULT_BUSY_TIMEOUT_MS);
+  const others = new WeakMap<object, Handle>(); // other handles on the same file whose transactions were lent
   let held: Promise<void> | undefined; // while transaction() has the handle for itself
 
   const isLocked = (error: unknown) => classify(error) === "busy" && !isFull(error);
@@ -156,6 +166,15 @@ export function betterSqlite3(db: BetterSqlite3Like, options: BetterSqlite3Optio
         held = undefined;
         release();
       }
+    },
+    within(tx) {
+      if (!isInTransaction(tx)) return null;
+      let own = handle;
+      if (tx !== db) {
+        own = others.get(tx) ?? borrow(tx, () => {});
+        others.set(tx, own);
+      }
+      return { isSync: true, batch: own.nested };
     },
     async close() {
       await Promise.all([writes.idle(), reads.idle()]);

@@ -1,4 +1,4 @@
-import type { ErrorClass, Executor, Limits, Row } from "../core/executor.ts";
+import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
 import { classifySqlite } from "./sqlite-errors.ts";
 
@@ -24,24 +24,26 @@ const LIMITS: Limits = {
 };
 
 /** An executor on a Cloudflare D1 binding. Every call goes to the primary, also where read replicas exist. */
-export function d1(binding: D1Like): Executor {
+export function d1<S extends D1StatementLike>(binding: D1Like<S>): Executor<S, false> {
+  // Binding gives a statement of the same kind.
+  const toNative = ({ sql, params }: Statement) => binding.prepare(sql).bind(...params) as S;
+  const toRows = (result: unknown) => (result as D1ResultLike).results as Row[];
+  const sendAll = async (statements: readonly S[]) => (await binding.batch([...statements])).map(toRows);
   return {
     name: "d1",
     dialect: "sqlite",
     protocol: sqlite,
     limits: LIMITS,
     classify,
-    async run({ sql, params }) {
-      const { results } = await binding
-        .prepare(sql)
-        .bind(...params)
-        .all();
-      return results as Row[];
-    },
-    async batch(statements) {
-      if (statements.length === 0) return []; // D1 refuses an empty batch
-      const bound = statements.map(({ sql, params }) => binding.prepare(sql).bind(...params));
-      return (await binding.batch(bound)).map(({ results }) => results as Row[]);
+    run: async (statement) => toRows(await toNative(statement).all()),
+    // D1 refuses an empty batch.
+    batch: async (statements) => (statements.length === 0 ? [] : sendAll(statements.map(toNative))),
+    native: {
+      prepare: (statements) => statements.map(toNative),
+      is: (value): value is S =>
+        typeof (value as S | null)?.bind === "function" && typeof (value as S).all === "function",
+      batch: sendAll,
+      rows: toRows,
     },
     async close() {},
   };

@@ -3,7 +3,7 @@ import { sqlite } from "../protocol/sqlite.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
 import { classifySqlite, isFull } from "./sqlite-errors.ts";
 
-interface LibsqlStatement {
+export interface LibsqlStatement {
   sql: string;
   args: Value[];
 }
@@ -20,6 +20,13 @@ export interface LibsqlClientLike {
   batch(statements: LibsqlStatement[], mode: "write" | "deferred"): Promise<LibsqlResultLike[]>;
   executeMultiple(sql: string): Promise<void>;
   reconnect(): void | Promise<void>;
+}
+
+/** The part of what `client.transaction("write")` gives that Wadi uses. */
+interface LibsqlTransactionLike {
+  readonly closed: boolean;
+  batch(statements: LibsqlStatement[]): Promise<LibsqlResultLike[]>;
+  commit(): Promise<void>;
 }
 
 export interface LibsqlOptions {
@@ -44,9 +51,14 @@ const SERVER_LIMITS: Limits = { maxParamBytes: 4_000_000, maxBatchStatements: 10
  * unless you set it: leave it there, Wadi waits for locks without blocking. After it met a lock, the client needs a
  * `reconnect()` to commit batches again; Wadi calls it, and a read transaction you have open on that client ends.
  */
-export function libsql(client: LibsqlClientLike, options: LibsqlOptions = {}): Executor {
+export function libsql(
+  client: LibsqlClientLike,
+  options: LibsqlOptions = {},
+): Executor<LibsqlStatement, false> {
   const isFile = client.protocol === "file";
   const send = isFile ? fileSender(client, options) : (call: Call) => call();
+  const sendAll = async (statements: readonly LibsqlStatement[]) =>
+    (await send(() => client.batch([...statements], "write"))).map(toRows);
   return {
     name: "libsql",
     dialect: "sqlite",
@@ -62,9 +74,23 @@ export function libsql(client: LibsqlClientLike, options: LibsqlOptions = {}): E
       );
       return toRows(result!);
     },
-    async batch(statements) {
-      if (statements.length === 0) return [];
-      return (await send(() => client.batch(statements.map(toLibsql), "write"))).map(toRows);
+    batch: async (statements) => (statements.length === 0 ? [] : sendAll(statements.map(toLibsql))),
+    native: {
+      prepare: (statements) => statements.map(toLibsql),
+      is: (value): value is LibsqlStatement =>
+        typeof (value as LibsqlStatement | null)?.sql === "string" &&
+        (value as LibsqlStatement).args !== undefined,
+      batch: sendAll,
+      rows: (result) => toRows(result as LibsqlResultLike),
+    },
+    within(tx) {
+      const { commit, batch, closed } = (tx ?? {}) as Partial<LibsqlTransactionLike>;
+      if (typeof commit !== "function" || typeof batch !== "function" || closed !== false) return null;
+      return {
+        isSync: false,
+        batch: async (statements) =>
+          (await (tx as LibsqlTransactionLike).batch(statements.map(toLibsql))).map(toRows),
+      };
     },
     async close() {},
   };

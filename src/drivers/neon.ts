@@ -9,10 +9,22 @@ interface NeonQueryOptions {
 }
 
 /** The subset of what `neon(url)` of `@neondatabase/serverless` returns that is used. */
-export interface NeonQueryFunctionLike {
+export interface NeonQueryFunctionLike<Q extends NeonQueryLike = NeonQueryLike> {
+  (strings: TemplateStringsArray, ...params: unknown[]): Q;
   /** Sends nothing by itself: every `then` or `await` sends the query once more. */
   query(text: string, params: unknown[], options: NeonQueryOptions): PromiseLike<unknown>;
-  transaction(queries: never, options: { isolationLevel: "ReadCommitted" }): Promise<unknown[]>;
+  transaction(queries: never, options: NeonTransactionOptions): Promise<unknown[]>;
+}
+
+/** A query of the Neon driver that was not sent yet. */
+export interface NeonQueryLike extends PromiseLike<unknown> {
+  readonly queryData: unknown;
+}
+
+interface NeonTransactionOptions {
+  isolationLevel: "ReadCommitted";
+  arrayMode: false;
+  fullResults: false;
 }
 
 const limits: Limits = {
@@ -38,20 +50,32 @@ const STATUS: Readonly<Record<string, ErrorClass>> = {
   "429": "busy",
 };
 
+/** Locks taken by one statement must show the next one what was committed meanwhile. Rows are objects whatever the client says. */
+const TRANSACTION: NeonTransactionOptions = {
+  isolationLevel: "ReadCommitted",
+  arrayMode: false,
+  fullResults: false,
+};
+
 /** An executor over Neon's SQL over HTTP: `neonHttp(neon(url))`. A run and a batch are one request each. */
-export function neonHttp(sql: NeonQueryFunctionLike): Executor {
-  const query = ({ sql: text, params }: Statement) => sql.query(text, [...params], AS_TEXT);
+export function neonHttp<Q extends NeonQueryLike>(sql: NeonQueryFunctionLike<Q>): Executor<Q, false> {
+  // What `query` gives is what a template gives, but for the shape of its results.
+  const query = ({ sql: text, params }: Statement) => sql.query(text, [...params], AS_TEXT) as Q;
+  const sendAll = async (queries: readonly Q[]) =>
+    (await sql.transaction(queries as never, TRANSACTION)) as Row[][];
   return {
     name: "neon-http",
     dialect: "postgres",
     protocol: postgres,
     limits,
     run: async (statement) => (await query(statement)) as Row[],
-    async batch(statements) {
-      if (statements.length === 0) return [];
-      // Locks taken by one statement must show the next one what was committed meanwhile.
-      const options = { isolationLevel: "ReadCommitted" } as const;
-      return (await sql.transaction(statements.map(query) as never, options)) as Row[][];
+    batch: async (statements) => (statements.length === 0 ? [] : sendAll(statements.map(query))),
+    native: {
+      prepare: (statements) => statements.map(query),
+      is: (value): value is Q => (value as Q | null)?.queryData !== undefined,
+      batch: sendAll,
+      // The results are as the owner's transaction asked for them.
+      rows: (result) => (Array.isArray(result) ? result : (result as { rows: Row[] }).rows),
     },
     classify,
     close: async () => {},

@@ -57,6 +57,13 @@ const STALE_PLAN = ["26000", "42P05", "0A000"];
 /** SQLSTATEs after which the server closes the connection: 08, 25P03, 25P04, 57P, internal errors. */
 const ENDS_CONNECTION = /^(?:08|25P0[34]|57P|58|XX)/;
 
+/** Whether `tx` is a client with a transaction block that goes on. Clients before node-pg 8.18 do not tell: theirs is taken for one. */
+function isInTransaction(tx: unknown): tx is PgClientLike {
+  const client = tx as (PgClientLike & { getTransactionStatus?(): string | null }) | null | undefined;
+  if (typeof client?.query !== "function" || "totalCount" in client) return false;
+  return (client.getTransactionStatus?.() ?? "T") === "T";
+}
+
 const ignore = () => {};
 const guarded = new WeakSet<object>();
 
@@ -67,7 +74,7 @@ const guarded = new WeakSet<object>();
  * client is shared: calls queue up, none interleave, and within a transaction you began they take part in it.
  * Errors of idle connections, which node-pg would end the process for, are left to the pool.
  */
-export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): Executor {
+export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): Executor<never, false> {
   const pool = "totalCount" in client ? client : undefined;
   const notSent = new WeakSet<object>();
   let prepare = options.prepare ?? true;
@@ -135,7 +142,7 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
     });
   }
 
-  const executor: Executor = {
+  const executor: Executor<never, false> = {
     name: "pg",
     dialect: "postgres",
     protocol: postgres,
@@ -144,6 +151,11 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
     async batch(statements) {
       if (statements.length === 0) return [];
       return (await exchange([READ_COMMITTED, ...statements])).slice(1);
+    },
+    within(tx) {
+      if (!isInTransaction(tx)) return null;
+      // Nothing is prepared: a statement that had to be sent twice would find the transaction failed.
+      return { isSync: false, batch: (statements) => pipeline(tx, statements, false) };
     },
     classify(error) {
       const code = sqlStateOf(error);

@@ -8,6 +8,7 @@ export interface StatementParams {
   count_queued: { queue: string; max_depth: number; };
   count_tasks: { queues_json: string | null; };
   create_ledger: Record<string, never>;
+  fence_lease: { id: string; worker_id: string; unless_canceled: number; now_ms: number | null; };
   free_task_keys: { tasks_json: string; };
   guard_version: Record<string, never>;
   insert_crashes: { now_ms: number | null; };
@@ -38,6 +39,7 @@ export interface StatementParams {
   select_version: Record<string, never>;
   settle_tasks: { settlements_json: string; now_ms: number | null; };
   submit_keyed_tasks: { tasks_json: string; now_ms: number | null; };
+  succeed_task: { id: string; worker_id: string; result: string; now_ms: number | null; };
   update_progress: { id: string; worker_id: string; progress: number | null; message: string | null; now_ms: number | null; };
   upsert_limits: { limits_json: string; now_ms: number | null; };
 }
