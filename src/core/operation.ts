@@ -1,4 +1,5 @@
-import type { Dialect, Row, Statement } from "./executor.ts";
+import type { WadiError } from "./errors.ts";
+import type { Dialect, Executor, Row, Statement } from "./executor.ts";
 import type { Protocol } from "./protocol.ts";
 
 /**
@@ -12,6 +13,10 @@ export interface Operation<T> {
   decode(results: readonly Row[][]): T;
   /** What to send once an earlier try may have been committed. Absent where the same statements tell the same. */
   resend?(): Operation<T>;
+  /** Sends the statements (before them perhaps a guard) otherwise than as a batch of them alone. */
+  send?(executor: Executor, statements: readonly Statement[]): Promise<readonly Row[][]>;
+  /** What a database's error means, where it is an answer and not a failure. */
+  explain?(error: unknown): WadiError | undefined;
 }
 
 /** Where an operation runs: which SQL it needs and what it takes for the present time. */
@@ -29,6 +34,22 @@ export function single<T>(
   decode: (rows: readonly Row[]) => T,
 ): Operation<T> {
   return { name, statements: [statement], decode: ([rows]) => decode(rows!) };
+}
+
+/** Operations of one kind in one round trip. */
+export function all<T>(name: string, operations: readonly Operation<T>[]): Operation<T[]> {
+  return {
+    name,
+    statements: operations.flatMap(({ statements }) => statements),
+    decode: (results) => {
+      let next = 0;
+      return operations.map(({ statements, decode }) => {
+        const first = next;
+        next += statements.length;
+        return decode(results.slice(first, next));
+      });
+    },
+  };
 }
 
 /** Two operations in one round trip, in this order. */

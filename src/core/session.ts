@@ -60,10 +60,12 @@ export class Session {
       call.signal?.throwIfAborted();
       let results: readonly Row[][];
       try {
-        results = await this.#within(operation.name, this.#send(current.statements), call);
+        results = await this.#within(operation.name, this.#send(current), call);
       } catch (error) {
         call.signal?.throwIfAborted();
         if (WadiError.is(error)) throw error;
+        const answer = current.explain?.(error);
+        if (answer !== undefined) throw answer;
         const kind = this.executor.classify(error);
         if (kind === "missing-schema" && !migrated) {
           migrated = true;
@@ -79,7 +81,7 @@ export class Session {
         const delay = backoffDelay(this.#retry, tries);
         const isLate = call.deadlineMs !== undefined && Date.now() + delay >= call.deadlineMs;
         if (isLate || tries >= this.#retry.tries || !isTransient(kind)) {
-          throw this.#wrap(operation.name, kind, error);
+          throw this.wrap(operation.name, kind, error);
         }
         if (kind === "unknown") current = operation.resend?.() ?? operation;
         await sleep(delay, call.signal);
@@ -98,7 +100,7 @@ export class Session {
     };
     const leftMs = Math.max(0, (deadlineMs ?? Number.POSITIVE_INFINITY) - Date.now());
     await sleep(Math.min(leftMs, MAX_TIMER_MS), signal, answer.then(over, over));
-    if (!isOver) throw this.#wrap(name, "unknown", new Error("no answer came in time"));
+    if (!isOver) throw this.wrap(name, "unknown", new Error("no answer came in time"));
     return answer;
   }
 
@@ -115,26 +117,29 @@ export class Session {
     try {
       await migrate(this.executor, options);
     } catch (error) {
-      throw WadiError.is(error) ? error : this.#wrap("migrate", this.executor.classify(error), error);
+      throw WadiError.is(error) ? error : this.wrap("migrate", this.executor.classify(error), error);
     }
   }
 
   /** The first request of a session carries a guard that makes a database of a newer protocol refuse it. */
-  async #send(statements: readonly Statement[]): Promise<readonly Row[][]> {
-    if (!this.#verified) {
-      const [, ...results] = await this.executor.batch([
-        bind(this.executor, "guard_version", {}),
-        ...statements,
-      ]);
-      this.#verified = true;
-      return results;
-    }
-    if (statements.length === 1) return [await this.executor.run(statements[0]!)];
-    return this.executor.batch(statements);
+  async #send({ statements, send }: Operation<unknown>): Promise<readonly Row[][]> {
+    const { executor } = this;
+    if (this.#verified && statements.length === 1 && !send) return [await executor.run(statements[0]!)];
+    const guard = this.guard();
+    const guarded = [...guard, ...statements];
+    const results = await (send === undefined ? executor.batch(guarded) : send(executor, guarded));
+    this.#verified = true;
+    return guard.length === 0 ? results : results.slice(1);
   }
 
-  #wrap(operation: string, kind: ErrorClass, cause: unknown): DriverError {
-    return new DriverError(`${operation} failed on ${this.executor.name}: ${ADVICE[kind]}`, {
+  /** What has to go before the statements of a session that has sent none. */
+  guard(): Statement[] {
+    return this.#verified ? [] : [bind(this.executor, "guard_version", {})];
+  }
+
+  /** The error a caller gets for one of the database or its client. */
+  wrap(operation: string, kind: ErrorClass, cause: unknown, advice = ADVICE[kind]): DriverError {
+    return new DriverError(`${operation} failed on ${this.executor.name}: ${advice}`, {
       cause,
       retryable: isTransient(kind),
     });

@@ -1,4 +1,5 @@
 import type { Executor } from "./executor.ts";
+import { fenced } from "./fence.ts";
 import { join, type Operation, type Target } from "./operation.ts";
 import {
   cancelTask,
@@ -60,8 +61,11 @@ export class Store extends Session {
     return this.execute(build(this.target, ...args), call);
   }
 
-  submit(tasks: readonly NewTask[], call?: CallOptions): Promise<SubmittedTask[]> {
-    return this.#run(submit, [tasks], call);
+  /** With a parent the tasks are refused with `LostLease` once its lease is gone. */
+  submit(tasks: readonly NewTask[], call?: CallOptions, parent?: Held): Promise<SubmittedTask[]> {
+    const { target } = this;
+    const submission = submit(target, tasks);
+    return this.execute(parent === undefined ? submission : fenced(target, parent, submission), call);
   }
 
   get(ref: TaskRef, call?: CallOptions): Promise<Task | null> {

@@ -4,6 +4,7 @@ import { InvalidArgument } from "./errors.ts";
 import { newTaskId } from "./ids.ts";
 import { encodeJson, type JsonTarget } from "./json.ts";
 import { type FleetLimits, limitRow } from "./limits.ts";
+import type { Held } from "./operations/lease.ts";
 import type { NewTask } from "./operations/submit.ts";
 import { invalid } from "./standard-schema.ts";
 import { CONFLICT_POLICIES, type ConflictPolicy, type Json } from "./task.ts";
@@ -35,6 +36,8 @@ export interface Lineage {
   readonly parentId: string;
   readonly rootId: string;
   readonly correlationId: string | null;
+  /** The parent's lease, without which the child is refused. */
+  readonly held?: Held | undefined;
 }
 
 const OPTION_NAMES = [

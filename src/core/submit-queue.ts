@@ -1,12 +1,14 @@
 import { isRefusal } from "./errors.ts";
+import type { Held } from "./operations/lease.ts";
 import type { NewTask, SubmittedTask } from "./operations/submit.ts";
 import { splitTasks } from "./split.ts";
 
 /** Sends tasks in one round trip. */
-type Submit = (tasks: readonly NewTask[]) => Promise<SubmittedTask[]>;
+type Submit = (tasks: readonly NewTask[], parent: Held | undefined) => Promise<SubmittedTask[]>;
 
 interface Waiting {
   readonly task: NewTask;
+  readonly parent: Held | undefined;
   resolve(submitted: SubmittedTask): void;
   reject(error: unknown): void;
 }
@@ -25,18 +27,22 @@ export class SubmitQueue {
     this.#submit = submit;
   }
 
-  add(task: NewTask): Promise<SubmittedTask> {
+  /** With a parent only what has the same one shares the round trip: a lost lease is no business of the others. */
+  add(task: NewTask, parent?: Held): Promise<SubmittedTask> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ task, resolve, reject }) === 1) queueMicrotask(() => this.#flush());
+      if (this.#waiting.push({ task, parent, resolve, reject }) === 1) queueMicrotask(() => this.#flush());
     });
   }
 
   #flush(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    // Apart, because a keyed submit may have to wait for a lock that is no business of the others.
-    void this.#sendAll(waiting.filter(({ task }) => task.key === null));
-    void this.#sendAll(waiting.filter(({ task }) => task.key !== null));
+    for (const parent of new Set(waiting.map((entry) => entry.parent))) {
+      const family = waiting.filter((entry) => entry.parent === parent);
+      // Apart, because a keyed submit may have to wait for a lock that is no business of the others.
+      void this.#sendAll(family.filter(({ task }) => task.key === null));
+      void this.#sendAll(family.filter(({ task }) => task.key !== null));
+    }
   }
 
   /** One part after the other, so that submits of one key meet each other in their order. */
@@ -53,7 +59,10 @@ export class SubmitQueue {
 
   async #send(part: readonly Waiting[]): Promise<void> {
     try {
-      const submitted = await this.#submit(part.map(({ task }) => task));
+      const submitted = await this.#submit(
+        part.map(({ task }) => task),
+        part[0]!.parent,
+      );
       for (const [i, { resolve }] of part.entries()) resolve(submitted[i]!);
     } catch (error) {
       // What the database refuses may be the fault of one: nothing was written, so each is sent by itself.

@@ -3,6 +3,7 @@ import type { AnyTaskDefinition, TaskDefinition } from "./define-task.ts";
 import { AlreadyExists, InvalidArgument, TaskCanceled, TaskFailed } from "./errors.ts";
 import type { Executor } from "./executor.ts";
 import type { MigrateOptions } from "./migrate.ts";
+import type { Held } from "./operations/lease.ts";
 import type { NewTask, SubmittedTask } from "./operations/submit.ts";
 import { splitTasks } from "./split.ts";
 import { Store, type StoreOptions } from "./store.ts";
@@ -28,7 +29,7 @@ export class Wadi extends TaskAdmin {
       throw new InvalidArgument("new Wadi takes an executor, such as betterSqlite3(db)");
     }
     super(new Store(executor, options));
-    this.#submits = new SubmitQueue(this.store.maxBytes, (tasks) => this.#send(tasks));
+    this.#submits = new SubmitQueue(this.store.maxBytes, (tasks, parent) => this.#send(tasks, parent));
   }
 
   /**
@@ -52,14 +53,14 @@ export class Wadi extends TaskAdmin {
     return this.submitFrom(undefined, task, payload, options);
   }
 
-  /** `submit` for a child of another task. */
+  /** `submit` for a child of another task, refused with `LostLease` once the parent's lease is gone. */
   async submitFrom(
     lineage: Lineage | undefined,
     task: string | AnyTaskDefinition,
     payload: unknown,
     options?: SubmitOptions,
   ): Promise<SubmittedTask> {
-    return this.#submit(await this.#prepare(lineage, task, payload, options));
+    return this.#submit(await this.#prepare(lineage, task, payload, options), lineage?.held);
   }
 
   /**
@@ -172,14 +173,14 @@ export class Wadi extends TaskAdmin {
     return prepared;
   }
 
-  async #submit(prepared: NewTask): Promise<SubmittedTask> {
-    const submitted = await this.#submits.add(prepared);
+  async #submit(prepared: NewTask, parent?: Held): Promise<SubmittedTask> {
+    const submitted = await this.#submits.add(prepared, parent);
     if (submitted.outcome === "rejected") throw new AlreadyExists(prepared.key!, submitted.id);
     return submitted;
   }
 
-  async #send(tasks: readonly NewTask[]): Promise<SubmittedTask[]> {
-    const submitted = await this.store.submit(tasks);
+  async #send(tasks: readonly NewTask[], parent?: Held): Promise<SubmittedTask[]> {
+    const submitted = await this.store.submit(tasks, undefined, parent);
     const due = submitted.filter((task) => task.outcome === "created" && task.runAtMs <= task.createdAtMs);
     if (due.length > 0) this.signals.queued([...new Set(due.map(({ queue }) => queue))]);
     return submitted;

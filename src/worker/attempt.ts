@@ -147,6 +147,7 @@ export function newAttempt(
         parentId: task.id,
         rootId: task.rootId ?? task.id,
         correlationId: task.correlationId,
+        held,
       };
       return wadi.submitFrom(lineage, child, childPayload, options) as never;
     },

@@ -1,0 +1,38 @@
+import { LostLease, type WadiError } from "./errors.ts";
+import type { Statement } from "./executor.ts";
+import type { Operation, Target } from "./operation.ts";
+import type { Held } from "./operations/lease.ts";
+import { bind } from "./statement.ts";
+
+/** Makes its batch fail unless the lease is held, or also if a cancel was requested. */
+export function fenceLease(target: Target, { id, workerId }: Held, unlessCanceled: boolean): Statement {
+  const values = { id, worker_id: workerId, unless_canceled: unlessCanceled ? 1 : 0 };
+  return bind(target, "fence_lease", values);
+}
+
+/** Which fence failed, as it stands in the text of the database's error or of one that it caused. */
+export function failedFence(error: unknown): string | undefined {
+  let current = error as { message?: unknown; cause?: unknown; sourceError?: unknown } | null | undefined;
+  for (let depth = 0; depth < 8 && typeof current === "object" && current !== null; depth++) {
+    const fence = /\bwadi:(\w+)/.exec(String(current.message))?.[1];
+    if (fence !== undefined) return fence;
+    current = (current.cause ?? current.sourceError) as typeof current;
+  }
+  return undefined;
+}
+
+/** The error of a failed fence around a lease. */
+export function lostLease(error: unknown, { id }: Held): WadiError | undefined {
+  return failedFence(error) === "lost_lease" ? new LostLease(id) : undefined;
+}
+
+/** An operation that is refused with `LostLease` unless the lease is held in the same moment; a round trip in all. */
+export function fenced<T>(target: Target, held: Held, operation: Operation<T>): Operation<T> {
+  return {
+    name: operation.name,
+    statements: [fenceLease(target, held, false), ...operation.statements],
+    decode: (results) => operation.decode(results.slice(1)),
+    resend: () => fenced(target, held, operation.resend?.() ?? operation),
+    explain: (error) => lostLease(error, held),
+  };
+}
