@@ -66,6 +66,13 @@ const HOT = [
     { tasks_json: JSON.stringify([taskInput("task_x", { key: "k", conflict: "reuse" })]), now_ms: null },
     [PRIMARY],
   ),
+  hot("fence_lease", { id: "task_1", worker_id: "w:1", unless_canceled: 1, now_ms: null }, [PRIMARY]),
+  hot("succeed_task", { id: "task_1", worker_id: "w:1", result: "null", now_ms: null }, [PRIMARY]),
+  hot(
+    "fence_task_keys",
+    { tasks_json: JSON.stringify([taskInput("task_x", { key: "k", conflict: "reject" })]) },
+    [],
+  ),
   hot("cancel_task", { ...target, now_ms: null }, [PRIMARY]),
   hot("retry_task", { ...target, reset_attempt: 0, now_ms: null }, [PRIMARY]),
   hot("upsert_limits", { limits_json: JSON.stringify(limits), now_ms: null }, []),

@@ -21,6 +21,8 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   count_queued: [QUEUED],
   // Counting what there is reads what there is, from covering indexes.
   count_tasks: [LEASE, "scan of tasks by wadi_tasks_done_idx", "scan of tasks by wadi_tasks_queued_idx"],
+  fence_lease: [TASK],
+  fence_task_keys: [KEY],
   free_task_keys: [KEY, TASK],
   insert_crashes: [LEASE],
   insert_failures: [TASK],
@@ -44,6 +46,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   select_task_status: [KEY, TASK],
   select_tasks: [TASK],
   settle_tasks: [TASK],
+  succeed_task: [TASK],
   update_progress: [TASK],
   upsert_limits: ["limits by primary key"],
 };

@@ -9,6 +9,7 @@ export interface StatementParams {
   count_tasks: { queues_json: string | null; };
   create_ledger: Record<string, never>;
   fence_lease: { id: string; worker_id: string; unless_canceled: number; now_ms: number | null; };
+  fence_task_keys: { tasks_json: string; };
   free_task_keys: { tasks_json: string; };
   guard_version: Record<string, never>;
   insert_crashes: { now_ms: number | null; };

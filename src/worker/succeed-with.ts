@@ -1,0 +1,61 @@
+import { LostLease, TaskCanceled } from "../core/errors.ts";
+import { failedFence, fenceLease } from "../core/fence.ts";
+import type { Operation } from "../core/operation.ts";
+import type { CallOptions } from "../core/session.ts";
+import { bind } from "../core/statement.ts";
+import type { Store } from "../core/store.ts";
+import type { Task } from "../core/task.ts";
+import { type OwnStatement, ownStatements } from "./own-statements.ts";
+
+/**
+ * Commits statements of the application's own and the success of a claimed task together, in one round trip, or
+ * nothing of it.
+ *
+ * The batch begins with a fence that fails unless the lease is held and keeps the row from everyone else. So it can be
+ * sent again after a lost answer: if the first try was committed, the fence refuses the second.
+ *
+ * @throws {LostLease} if the lease ran out or is another's. @throws {TaskCanceled} if a cancel was requested.
+ * @throws {DriverError} if the database refuses one of the statements. Nothing was written in any of these cases.
+ */
+export async function succeedWith(
+  store: Store,
+  task: Task,
+  statements: readonly OwnStatement[],
+  resultJson: string,
+  call?: CallOptions,
+): Promise<void> {
+  const { target, executor } = store;
+  const around = ownStatements(executor, statements);
+  const held = { id: task.id, workerId: task.workerId! };
+  let mayBeCommitted = false;
+  const operation: Operation<void> = {
+    name: "succeedWith",
+    statements: [
+      fenceLease(target, held, true),
+      bind(target, "succeed_task", { id: held.id, worker_id: held.workerId, result: resultJson }),
+    ],
+    send: (_, all) => around(all.slice(0, -1), all.at(-1)!),
+    decode: () => {},
+    resend: () => {
+      mayBeCommitted = true;
+      return operation;
+    },
+    explain: (error) => {
+      const fence = failedFence(error);
+      if (fence === "lost_lease") return new LostLease(task.id);
+      if (fence === "canceled") return new TaskCanceled(task);
+      const kind = executor.classify(error);
+      const isRefused = kind === "conflict" || kind === "rejected" || kind === "missing-schema";
+      // Wadi's own tables are there: the task was claimed from them.
+      return isRefused ? store.wrap("succeedWith", "rejected", error) : undefined;
+    },
+  };
+  try {
+    await store.execute(operation, call);
+  } catch (error) {
+    if (!(mayBeCommitted && error instanceof LostLease)) throw error;
+    // Nobody else has this token: a success under it is that of the first try, whose answer was lost.
+    const now = await store.get({ id: task.id }, call);
+    if (now?.status !== "succeeded" || now.workerId !== held.workerId) throw error;
+  }
+}
