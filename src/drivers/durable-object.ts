@@ -20,7 +20,7 @@ const LIMITS: Limits = {
  *
  * The engine runs in the object's own thread: nothing is sent over a network, and no other writer can hold a lock.
  */
-export function durableObject(storage: DurableObjectStorageLike): Executor {
+export function durableObject(storage: DurableObjectStorageLike): Executor<never, true> {
   const query = ({ sql, params }: Statement) => storage.sql.exec(sql, ...params).toArray() as Row[];
   const batch = (statements: readonly Statement[]) => storage.transactionSync(() => statements.map(query));
   return {
@@ -32,7 +32,7 @@ export function durableObject(storage: DurableObjectStorageLike): Executor {
     run: async (statement) => query(statement),
     batch: async (statements) => (statements.length === 0 ? [] : batch(statements)),
     // There is one connection, so that whatever transaction is open on this storage is the one that is meant.
-    within: (tx) => (tx === storage ? { batch } : null),
+    within: (tx) => (tx === storage ? { isSync: true, batch } : null),
     async close() {},
   };
 }

@@ -41,7 +41,7 @@ const AS_TEXT: PgliteQueryOptions = {
  * It is one connection: while you hold a transaction open, Wadi's calls wait for its end. So do not await Wadi inside
  * one, but for what is bound to it. A batch needs no isolation level, because nothing runs beside it.
  */
-export function pglite(client: PgliteLike): Executor {
+export function pglite(client: PgliteLike): Executor<never, false> {
   const on = (target: PgliteLike | PgliteTransactionLike) => {
     const run = async ({ sql, params }: Statement) => {
       const { rows } = await target.query(sql, [...params], AS_TEXT);
@@ -61,7 +61,8 @@ export function pglite(client: PgliteLike): Executor {
     batch: async (statements) =>
       statements.length === 0 ? [] : client.transaction((tx) => on(tx).batch(statements)),
     transaction: (fn) => client.transaction((tx) => fn({ ...traits, ...on(tx), close: async () => {} })),
-    within: (tx): OpenTransaction | null => (isTransaction(tx) ? on(tx) : null),
+    within: (tx): OpenTransaction<false> | null =>
+      isTransaction(tx) ? { isSync: false, batch: on(tx).batch } : null,
     async listen(channels, onSignal) {
       const stops = await Promise.all(
         channels.map((channel) => client.listen(`"${channel}"`, (payload) => onSignal(channel, payload))),
