@@ -24,6 +24,7 @@ export { type MigrateOptions, migrate } from "./migrate.ts";
 export type { Swept } from "./operations/control.ts";
 export type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
 export type { SubmitOutcome, SubmittedTask } from "./operations/submit.ts";
+export type { DebounceOptions, ThrottleOptions } from "./pacing.ts";
 export type { CompiledStatement, Migration, Protocol } from "./protocol.ts";
 export type { Retention, RetentionRule } from "./retention.ts";
 export type { CallOptions, RetryPolicy } from "./session.ts";

@@ -1,4 +1,4 @@
-import { integer, MAX_DELAY_MS, oneOf, onlyKnown, optionalText, text } from "./arguments.ts";
+import { integer, onlyKnown, optionalText, text } from "./arguments.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
 import { InvalidArgument } from "./errors.ts";
 import { newTaskId } from "./ids.ts";
@@ -6,14 +6,25 @@ import { encodeJson, type JsonTarget } from "./json.ts";
 import { type FleetLimits, limitRow } from "./limits.ts";
 import type { Held } from "./operations/lease.ts";
 import type { NewTask } from "./operations/submit.ts";
+import { type DebounceOptions, pacing, type ThrottleOptions } from "./pacing.ts";
 import { invalid } from "./standard-schema.ts";
-import { CONFLICT_POLICIES, type ConflictPolicy, type Json } from "./task.ts";
+import type { ConflictPolicy, Json } from "./task.ts";
 
 export interface SubmitOptions {
   /** Business key. At most one live task has it; others wait for the result by it. */
   readonly key?: string | undefined;
   /** What to do when the key already has a task, see `ConflictPolicy`. @default "reuse" */
   readonly conflict?: ConflictPolicy | undefined;
+  /**
+   * Joins a burst of submits of one key into one task: while it is queued, each takes its place with the newest payload
+   * and metadata and pushes its due time. Needs a key; not together with `conflict`, `delayMs`, `runAt` or `throttle`.
+   */
+  readonly debounce?: DebounceOptions | undefined;
+  /**
+   * At most one new task for the key per window: a younger one is handed back whatever its status, an older one is
+   * subject to `conflict`. Needs a key; not together with `conflict: "reject"` or `debounce`.
+   */
+  readonly throttle?: ThrottleOptions | undefined;
   readonly queue?: string | undefined;
   /** Minimum `1`. @default the definition's, else 3 */
   readonly maxAttempts?: number | undefined;
@@ -43,6 +54,8 @@ export interface Lineage {
 const OPTION_NAMES = [
   "key",
   "conflict",
+  "debounce",
+  "throttle",
   "queue",
   "maxAttempts",
   "maxCrashes",
@@ -71,14 +84,9 @@ export function prepareTask(
   const name = text("task name", typeof task === "string" ? task : task?.name);
   onlyKnown("submit", options, OPTION_NAMES);
   const key = optionalText("key", options.key);
-  if (options.conflict !== undefined && key === null)
-    throw new InvalidArgument("conflict needs a key; pass key too");
-  if (options.runAt !== undefined && options.delayMs !== undefined) {
-    throw new InvalidArgument("pass either runAt or delayMs, not both");
-  }
+  const { conflict, maxDelayMs, throttleMs, ...pace } = pacing(options, key);
   const limits = limitRow(name, options.limits ?? definition?.limits ?? null, payload);
-  const { queue, maxAttempts, maxCrashes, priority, delayMs, runAt, metadata, correlationId, conflict } =
-    options;
+  const { queue, maxAttempts, maxCrashes, priority, runAt, metadata, correlationId } = options;
   return {
     columns: {
       id: newTaskId(),
@@ -89,7 +97,7 @@ export function prepareTask(
       max_attempts: integer("maxAttempts", maxAttempts ?? definition?.maxAttempts ?? 3, 1, 1_000_000),
       max_crashes: integer("maxCrashes", maxCrashes ?? definition?.maxCrashes ?? 3, 1, 1_000_000),
       priority: integer("priority", priority ?? definition?.priority ?? 0, -1000, 1000),
-      delay_ms: integer("delayMs", delayMs ?? 0, 0, MAX_DELAY_MS),
+      delay_ms: pace.delayMs,
       run_at_ms:
         runAt === undefined ? null : integer("runAt", runAt instanceof Date ? runAt.getTime() : runAt, 0),
       parent_id: lineage?.parentId ?? null,
@@ -98,7 +106,9 @@ export function prepareTask(
       concurrency_key: limits?.key ?? "",
     },
     key,
-    conflict: oneOf("conflict", conflict ?? "reuse", CONFLICT_POLICIES),
+    conflict,
+    maxDelayMs,
+    throttleMs,
     limits,
   };
 }

@@ -66,7 +66,7 @@ export class SubmitQueue {
       for (const [i, { resolve }] of part.entries()) resolve(submitted[i]!);
     } catch (error) {
       // What the database refuses may be the fault of one: nothing was written, so each is sent by itself.
-      if (isRefusal(error) && part.length > 1) for (const entry of part) void this.#send([entry]);
+      if (isRefusal(error) && part.length > 1) for (const entry of part) await this.#send([entry]);
       else for (const { reject } of part) reject(error);
     }
   }

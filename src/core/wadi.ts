@@ -181,7 +181,10 @@ export class Wadi extends TaskAdmin {
 
   async #send(tasks: readonly NewTask[], parent?: Held): Promise<SubmittedTask[]> {
     const submitted = await this.store.submit(tasks, undefined, parent);
-    const due = submitted.filter((task) => task.outcome === "created" && task.runAtMs <= task.createdAtMs);
+    const due = submitted.filter(
+      ({ outcome, runAtMs, updatedAtMs }) =>
+        (outcome === "created" || outcome === "debounced") && runAtMs <= updatedAtMs,
+    );
     if (due.length > 0) this.signals.queued([...new Set(due.map(({ queue }) => queue))]);
     return submitted;
   }

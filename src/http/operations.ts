@@ -14,6 +14,8 @@ const SUBMIT_FIELDS = [
   "payload",
   "key",
   "conflict",
+  "debounce",
+  "throttle",
   "queue",
   "delayMs",
   "priority",

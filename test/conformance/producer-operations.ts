@@ -12,7 +12,7 @@ import {
 
 const SUBMIT_ARGS = [
   ...["name", "payload", "key", "queue", "conflict", "max_attempts", "max_crashes", "priority", "metadata"],
-  ...["correlation_id", "run_at_delay_ms"],
+  ...["correlation_id", "run_at_delay_ms", "debounce_ms", "debounce_max_ms", "throttle_ms"],
 ];
 
 /** What a producer does, through the public client. */
@@ -30,6 +30,8 @@ export const producerOperations: Record<string, ScenarioOperation> = {
         delayMs: args.run_at_delay_ms,
         metadata: args.metadata,
         correlationId: args.correlation_id,
+        debounce: args.debounce_ms && given({ delayMs: args.debounce_ms, maxDelayMs: args.debounce_max_ms }),
+        throttle: args.throttle_ms && { perMs: args.throttle_ms },
       });
       return toRow(await wadi.submit(textArg(args, "name"), args.payload, options as SubmitOptions));
     },

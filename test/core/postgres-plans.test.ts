@@ -62,6 +62,11 @@ const HOT = [
     [PRIMARY],
   ),
   hot(
+    "debounce_tasks",
+    { tasks_json: JSON.stringify([taskInput("task_x", { key: "k", conflict: "debounce" })]), now_ms: null },
+    [PRIMARY],
+  ),
+  hot(
     "submit_keyed_tasks",
     { tasks_json: JSON.stringify([taskInput("task_x", { key: "k", conflict: "reuse" })]), now_ms: null },
     [PRIMARY],

@@ -12,7 +12,7 @@ const JSON_COLUMNS = ["payload", "result", "error", "metadata"];
 const QUEUES = ["default", "mail"];
 const NAMES = ["resize", "send", "sum"];
 const OUTCOMES = ["complete", "succeed", "retry", "fail", "release"];
-const POLICIES = ["reuse", "reuse-succeeded", "reject", "replace"] as const;
+const POLICIES = ["reuse", "reuse-succeeded", "reject", "replace", "debounce"] as const;
 const STATUSES = ["queued", "running", "succeeded", "failed", "canceled"];
 
 let postgres: StatementClient;
@@ -48,6 +48,7 @@ async function submitKeyed(tasks: readonly TaskInput[], now_ms: number): Promise
   const values = { tasks_json: JSON.stringify(tasks), now_ms };
   const rows = sqlite.transaction(() => {
     onSqlite("cancel_replaced_tasks", values);
+    onSqlite("debounce_tasks", values);
     onSqlite("free_task_keys", values);
     onSqlite("insert_keyed_tasks", values);
     onSqlite("insert_task_keys", values);
@@ -56,6 +57,7 @@ async function submitKeyed(tasks: readonly TaskInput[], now_ms: number): Promise
   await postgres.query("begin");
   await postgres.run("lock_task_keys", values);
   await postgres.run("cancel_replaced_tasks", values);
+  await postgres.run("debounce_tasks", values);
   const twins = await postgres.run("submit_keyed_tasks", values);
   await postgres.query("commit");
   expect(normalize(twins), JSON.stringify(tasks)).toEqual(normalize(rows));
@@ -173,6 +175,8 @@ test("1500 random steps leave the same rows on both dialects", { timeout: 120_00
         priority: one([0, 0, 5, -3]),
         conflict: key === null ? null : one(POLICIES),
       },
+      ...(random(4) === 0 ? { throttle_ms: 10 * random(40) } : {}),
+      ...(random(4) === 0 ? { max_delay_ms: 10 * random(10) } : {}),
       ...(random(3) === 0 ? { run_at_ms: now_ms + 10 * random(40) - 100 } : { delay_ms: one([0, 0, 50]) }),
       ...{
         parent_id: parent,

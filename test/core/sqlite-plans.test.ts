@@ -21,6 +21,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   count_queued: [QUEUED],
   // Counting what there is reads what there is, from covering indexes.
   count_tasks: [LEASE, "scan of tasks by wadi_tasks_done_idx", "scan of tasks by wadi_tasks_queued_idx"],
+  debounce_tasks: [KEY, TASK],
   fence_lease: [TASK],
   fence_task_keys: [KEY],
   free_task_keys: [KEY, TASK],

@@ -14,7 +14,9 @@ export interface TaskInput {
   readonly root_id: string | null;
   readonly correlation_id: string | null;
   readonly key: string | null;
-  readonly conflict: "reuse" | "reuse-succeeded" | "reject" | "replace" | null;
+  readonly conflict: "reuse" | "reuse-succeeded" | "reject" | "replace" | "debounce" | null;
+  readonly max_delay_ms?: number | undefined;
+  readonly throttle_ms?: number | undefined;
 }
 
 export function taskInput(id: string, fields: Partial<TaskInput> = {}): TaskInput {

@@ -35,7 +35,7 @@ test("results are typed where they are read", () => {
     expectTypeOf(await wadi.call(plain, { url: "x" })).toEqualTypeOf<{ bytes: number }>();
     expectTypeOf(await wadi.call(checked, { n: "1" })).toEqualTypeOf<{ ok: boolean }>();
     const submitted = await wadi.submit(plain, { url: "x" });
-    expectTypeOf(submitted.outcome).toEqualTypeOf<"created" | "reused" | "rejected">();
+    expectTypeOf(submitted.outcome).toEqualTypeOf<"created" | "reused" | "debounced" | "rejected">();
     expectTypeOf(await wadi.wait(submitted)).toEqualTypeOf<Task<{ url: string }, { bytes: number }>>();
     expectTypeOf(await wadi.wait("task_x")).toEqualTypeOf<Task>();
   };

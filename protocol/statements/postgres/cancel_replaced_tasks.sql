@@ -1,4 +1,4 @@
--- Cancels the live task behind each key that is submitted with the policy 'replace'.
+-- Cancels the live task behind each key that is submitted with the policy 'replace', unless it is throttled.
 -- A submit whose own task exists already was sent before and changes nothing.
 -- @param tasks_json json
 -- @param now_ms integer?
@@ -7,9 +7,14 @@ with now as materialized (
   select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
 ),
 replaced as materialized (
-  select (select k.task_id from cairnq_task_keys k where k.key = item->>'key') as id
+  select k.id
   from unnest(array(select jsonb_array_elements(:tasks_json::jsonb))) as i(item)
+  cross join lateral (select (select k.task_id from cairnq_task_keys k where k.key = item->>'key') as id) k
   where item->>'conflict' = 'replace'
+    and (
+      (select c.created_at_ms from cairnq_tasks c where c.id = k.id)
+      > (select ms from now) - (item->>'throttle_ms')::bigint
+    ) is not true
     and (select own.id from cairnq_tasks own where own.id = item->>'id') is null
 ),
 locked as materialized (

@@ -1,6 +1,7 @@
--- Queues each task whose key is free under its policy and returns the task every key then points at.
+-- Queues each task whose key is free under its throttle and policy and returns the task every key then points at.
 -- A submit whose own task exists already was sent before and changes nothing.
 -- It must follow lock_task_keys in the same transaction, so that it reads after the locks are held.
+-- A replaced task has been canceled by now. A clock that passed the end of a throttle since then changes nothing.
 -- Every look-up is by itself, so that the planner has no choice but the primary key.
 -- @only postgres: SQLite has no locks to take first and does the same in a batch
 -- @param tasks_json json
@@ -21,9 +22,18 @@ decided as materialized (
     s.*,
     not s.sent and case
       when s.task_id is null then true
+      when (
+        (select t.created_at_ms from cairnq_tasks t where t.id = s.task_id)
+        > (select ms from now) - (s.item->>'throttle_ms')::bigint
+      ) then false
       when s.conflict = 'reuse' then c.status not in ('queued', 'running')
       when s.conflict = 'reuse-succeeded' then c.status not in ('queued', 'running', 'succeeded')
-      else s.conflict = 'replace'
+      when s.conflict = 'replace' then (
+        select coalesce(t.cancel_requested_at_ms, t.completed_at_ms) from cairnq_tasks t where t.id = s.task_id
+      ) is not null
+      when s.conflict = 'debounce' then c.status <> 'queued'
+        or (select t.name from cairnq_tasks t where t.id = s.task_id) <> s.item->>'name'
+      else false
     end as fresh
   from submitted s
   cross join lateral (select (select t.status from cairnq_tasks t where t.id = s.task_id) as status) c

@@ -1,4 +1,4 @@
--- Cancels the live task behind each key that is submitted with the policy 'replace'.
+-- Cancels the live task behind each key that is submitted with the policy 'replace', unless it is throttled.
 -- A submit whose own task exists already was sent before and changes nothing.
 -- @param tasks_json json
 -- @param now_ms integer?
@@ -17,6 +17,10 @@ where id in (
     cross join cairnq_task_keys k on k.key = i.value->>'key'
     where i.value->>'conflict' = 'replace'
       and not exists (select 1 from cairnq_tasks own where own.id = i.value->>'id')
+      and not exists (
+        select 1 from cairnq_tasks c
+        where c.id = k.task_id and c.created_at_ms > (select ms from now) - (i.value->>'throttle_ms')
+      )
   )
   and +status in ('queued', 'running')
 returning id

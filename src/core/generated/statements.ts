@@ -8,9 +8,10 @@ export interface StatementParams {
   count_queued: { queue: string; max_depth: number; };
   count_tasks: { queues_json: string | null; };
   create_ledger: Record<string, never>;
+  debounce_tasks: { tasks_json: string; now_ms: number | null; };
   fence_lease: { id: string; worker_id: string; unless_canceled: number; now_ms: number | null; };
   fence_task_keys: { tasks_json: string; };
-  free_task_keys: { tasks_json: string; };
+  free_task_keys: { tasks_json: string; now_ms: number | null; };
   guard_version: Record<string, never>;
   insert_crashes: { now_ms: number | null; };
   insert_failures: { settlements_json: string; now_ms: number | null; };

@@ -12,13 +12,20 @@ export interface NewTask {
   /** Its columns, as the statement that inserts one task takes them. */
   readonly columns: Values<"insert_task">;
   readonly key: string | null;
-  readonly conflict: ConflictPolicy;
+  readonly conflict: ConflictPolicy | "debounce";
+  /** Under `debounce`: how long after its creation a task is due at the latest. */
+  readonly maxDelayMs?: number | undefined;
+  /** How young the key's task is to be handed back whatever its status. */
+  readonly throttleMs?: number | undefined;
   /** What its concurrency key allows from now on; null where the task has none. */
   readonly limits: LimitRow | null;
 }
 
-/** What became of a submit: a new task, the task the key had, or a refusal under the policy `reject`. */
-export type SubmitOutcome = "created" | "reused" | "rejected";
+/**
+ * What became of a submit: a new task, the task the key had, that task with the newest payload and a later due time, or
+ * a refusal under the policy `reject`.
+ */
+export type SubmitOutcome = "created" | "reused" | "debounced" | "rejected";
 
 /** The task a submit ended with: a new one, the one the key had, or the one that forbids the key. */
 export type SubmittedTask<Payload = unknown, Result = unknown> = Task<Payload, Result> & {
@@ -124,17 +131,25 @@ function groupsJson(tasks: readonly NewTask[]): string {
 
 function insertKeyed(target: Target, tasks: readonly NewTask[]): Statement[] {
   const items = tasks.map((task) => {
-    const { columns, key, conflict } = task;
-    return `${headJson(task)},"id":"${columns.id}","key":${JSON.stringify(key)},"conflict":"${conflict}","payload":${columns.payload}}`;
+    const { columns, key, conflict, maxDelayMs, throttleMs } = task;
+    const own = { id: columns.id, key, conflict, max_delay_ms: maxDelayMs, throttle_ms: throttleMs };
+    return `${headJson(task)},${JSON.stringify(own).slice(1, -1)},"payload":${columns.payload}}`;
   });
   const values = { tasks_json: `[${items.join()}]` };
   const names: StatementName[] = [];
   if (target.dialect === "postgres") names.push("lock_task_keys");
   if (tasks.some(({ conflict }) => conflict === "replace")) names.push("cancel_replaced_tasks");
+  if (tasks.some(({ conflict }) => conflict === "debounce")) names.push("debounce_tasks");
   if (target.dialect === "postgres") names.push("submit_keyed_tasks");
   else names.push("free_task_keys", "insert_keyed_tasks", "insert_task_keys", "select_keyed_tasks");
   return names.map((name) => bind(target, name, values));
 }
+
+/** What a submit is told whose key kept its task. */
+const OUTCOMES: { readonly [conflict: string]: SubmitOutcome } = {
+  reject: "rejected",
+  debounce: "debounced",
+};
 
 function decodeSubmitted(
   tasks: readonly NewTask[],
@@ -147,7 +162,7 @@ function decodeSubmitted(
     const current = task.key === null ? undefined : byKey.get(task.key);
     if (current === undefined) return plainTask(task);
     if (current.id === task.columns.id) return withOutcome(current, "created");
-    return withOutcome(current, task.conflict === "reject" ? "rejected" : "reused");
+    return withOutcome(current, OUTCOMES[task.conflict] ?? "reused");
   });
 }
 

@@ -37,7 +37,7 @@ async function submit(wadi: Wadi, { tasks }: { tasks: number }): Promise<string[
 
 /** What the caller of a keyed submit was told. */
 export interface KeyedAnswer {
-  readonly outcome: "created" | "reused" | "rejected";
+  readonly outcome: SubmittedTask["outcome"];
   readonly id: string;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
