@@ -9,6 +9,7 @@ export type ErrorCode =
   | "INVALID_ARGUMENT"
   | "LOST_LEASE"
   | "PROTOCOL_VERSION_MISMATCH"
+  | "SCHEMA_MISMATCH"
   | "SERIALIZATION_ERROR"
   | "TASK_CANCELED"
   | "TASK_ERROR"
@@ -180,6 +181,23 @@ export class Unsupported extends WadiError {
   override readonly name = "Unsupported";
   constructor(message: string) {
     super("UNSUPPORTED", message);
+  }
+}
+
+/** Migrations would create the tables while another schema of the same database has them. Nothing is written. */
+export class SchemaMismatch extends WadiError {
+  override readonly name = "SchemaMismatch";
+  /** The schemas that have them. */
+  readonly schemas: readonly string[];
+  constructor(schemas: readonly string[], schema: string | undefined) {
+    const names = schemas.map((name) => JSON.stringify(name)).join(", ");
+    const here =
+      schema === undefined ? "where the search path points" : `in schema ${JSON.stringify(schema)}`;
+    super(
+      "SCHEMA_MISMATCH",
+      `the tables are in schema ${names} of this database and not ${here}; pass that schema to the driver, or call migrate({ secondInstallation: true }) once for a second set of tables`,
+    );
+    this.schemas = schemas;
   }
 }
 

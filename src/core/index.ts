@@ -8,6 +8,7 @@ export {
   InvalidArgument,
   LostLease,
   ProtocolVersionMismatch,
+  SchemaMismatch,
   SerializationError,
   TaskCanceled,
   TaskError,

@@ -1,5 +1,6 @@
 import { onlyKnown } from "./arguments.ts";
 import { sleep } from "./backoff.ts";
+import { SchemaMismatch } from "./errors.ts";
 import type { Executor, Statement } from "./executor.ts";
 import type { Migration, Protocol } from "./protocol.ts";
 import { bind } from "./statement.ts";
@@ -14,6 +15,11 @@ export interface MigrateOptions {
    * costs one more row written for each task that is queued. @default false
    */
   readonly mixedFleet?: boolean | undefined;
+  /**
+   * Creates the tables although another schema of this Postgres database has them already: a second set of its own.
+   * @default false
+   */
+  readonly secondInstallation?: boolean | undefined;
 }
 
 /**
@@ -23,6 +29,7 @@ export interface MigrateOptions {
  * at once only one applies it. Safe to call at any time, from any number of processes.
  *
  * @throws {ProtocolVersionMismatch} if the database speaks another protocol version; nothing is written.
+ * @throws {SchemaMismatch} if it would create the tables and another schema has them; nothing is written.
  */
 export async function migrate(executor: Executor, options?: MigrateOptions): Promise<void> {
   const wanted = wantedMigrations(executor.protocol, options);
@@ -30,7 +37,10 @@ export async function migrate(executor: Executor, options?: MigrateOptions): Pro
     const applied = await appliedMigrations(executor);
     if (applied.size > known) failures = 0; // whoever applied it
     known = applied.size;
-    if (applied.size === 0) await unlessMissing(executor, explainVersion(executor), undefined);
+    if (applied.size === 0) {
+      await unlessMissing(executor, explainVersion(executor), undefined);
+      if (!options?.secondInstallation) await refuseOtherSchemas(executor);
+    }
     const next = wanted.find(({ name }) => !applied.has(name));
     if (next === undefined) return;
     try {
@@ -44,17 +54,34 @@ export async function migrate(executor: Executor, options?: MigrateOptions): Pro
 }
 
 export function wantedMigrations(protocol: Protocol, options: MigrateOptions = {}): readonly Migration[] {
-  onlyKnown("migrate", options, ["mixedFleet"]);
+  onlyKnown("migrate", options, ["mixedFleet", "secondInstallation"]);
   return options.mixedFleet ? [...protocol.migrations, ...protocol.optionalMigrations] : protocol.migrations;
 }
 
 function migrationBatch(executor: Executor, migration: Migration): Statement[] {
   return [
     ...(executor.dialect === "postgres" ? [bind(executor, "lock_migrations", {})] : []),
+    ...(executor.protocol.setup ?? []).map(plain),
     bind(executor, "create_ledger", {}),
     bind(executor, "insert_migration", { name: migration.name }),
-    ...migration.statements.map((sql) => ({ sql, params: [] })),
+    ...migration.statements.map(plain),
   ];
+}
+
+function plain(sql: string): Statement {
+  return { sql, params: [] };
+}
+
+/** A client that looks in the wrong schema must not go on with empty tables of its own. */
+async function refuseOtherSchemas(executor: Executor): Promise<void> {
+  if (executor.dialect !== "postgres") return;
+  const { schema } = executor.protocol;
+  const rows = await executor.run(bind(executor, "select_other_schemas", { schema: schema ?? null }));
+  if (rows.length > 0)
+    throw new SchemaMismatch(
+      rows.map((row) => String(row.schema)),
+      schema,
+    );
 }
 
 async function appliedMigrations(executor: Executor): Promise<Set<unknown>> {

@@ -9,5 +9,7 @@ export function migrationScript(protocol: Protocol, options?: MigrateOptions): s
     ...statements,
     record.replace(/\?|\$1(?=:)/, `'${name}'`),
   ]);
-  return [bind({ protocol }, "create_ledger", {}).sql, ...statements].map((sql) => `${sql};\n`).join("\n");
+  return [...(protocol.setup ?? []), bind({ protocol }, "create_ledger", {}).sql, ...statements]
+    .map((sql) => `${sql};\n`)
+    .join("\n");
 }

@@ -18,4 +18,8 @@ export interface Protocol {
   readonly migrations: readonly Migration[];
   /** Applied only where they are asked for. */
   readonly optionalMigrations: readonly Migration[];
+  /** The Postgres schema its names are qualified with; without one the search path decides. */
+  readonly schema?: string | undefined;
+  /** What goes before each migration: it makes that schema where it is missing. */
+  readonly setup?: readonly string[] | undefined;
 }

@@ -1,5 +1,5 @@
 import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
-import { postgres } from "../protocol/postgres.ts";
+import { type PgSchemaOption, protocolIn } from "./pg-schema.ts";
 import { causes, classifySqlState, failedToConnect, sqlStateOf } from "./sqlstate.ts";
 
 interface NeonQueryOptions {
@@ -58,7 +58,10 @@ const TRANSACTION: NeonTransactionOptions = {
 };
 
 /** An executor over Neon's SQL over HTTP: `neonHttp(neon(url))`. A run and a batch are one request each. */
-export function neonHttp<Q extends NeonQueryLike>(sql: NeonQueryFunctionLike<Q>): Executor<Q, false> {
+export function neonHttp<Q extends NeonQueryLike>(
+  sql: NeonQueryFunctionLike<Q>,
+  options: PgSchemaOption = {},
+): Executor<Q, false> {
   // What `query` gives is what a template gives, but for the shape of its results.
   const query = ({ sql: text, params }: Statement) => sql.query(text, [...params], AS_TEXT) as Q;
   const sendAll = async (queries: readonly Q[]) =>
@@ -66,7 +69,7 @@ export function neonHttp<Q extends NeonQueryLike>(sql: NeonQueryFunctionLike<Q>)
   return {
     name: "neon-http",
     dialect: "postgres",
-    protocol: postgres,
+    protocol: protocolIn(options.schema),
     limits,
     run: async (statement) => (await query(statement)) as Row[],
     batch: async (statements) => (statements.length === 0 ? [] : sendAll(statements.map(query))),

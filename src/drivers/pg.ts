@@ -1,8 +1,8 @@
 import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
-import { postgres } from "../protocol/postgres.ts";
 import { inTurn } from "./in-turn.ts";
 import { type ListenClient, pgListener } from "./pg-listen.ts";
 import { forgetPrepared, type PgConnectionLike, PgPipeline, queryFor } from "./pg-pipeline.ts";
+import { type PgSchemaOption, protocolIn } from "./pg-schema.ts";
 import { pgTransaction } from "./pg-transaction.ts";
 import { causes, classifySqlState, failedToConnect, sqlStateOf } from "./sqlstate.ts";
 
@@ -29,7 +29,7 @@ export interface PgPoolLike {
   on(event: "error", listener: (error: unknown) => void): unknown;
 }
 
-export interface PgOptions {
+export interface PgOptions extends PgSchemaOption {
   /**
    * Whether statements are prepared under a name once per connection. It turns itself off where names do not
    * last, as behind a transaction-mode pooler, at the cost of one statement sent twice. @default true
@@ -145,7 +145,7 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
   const executor: Executor<never, false> = {
     name: "pg",
     dialect: "postgres",
-    protocol: postgres,
+    protocol: protocolIn(options.schema),
     limits,
     run: async (statement) => (await exchange([statement]))[0]!,
     async batch(statements) {

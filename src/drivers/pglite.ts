@@ -1,5 +1,5 @@
 import type { Executor, Limits, OpenTransaction, Row, Statement } from "../core/executor.ts";
-import { postgres } from "../protocol/postgres.ts";
+import { type PgSchemaOption, protocolIn } from "./pg-schema.ts";
 import { causes, classifySqlState, sqlStateOf } from "./sqlstate.ts";
 
 interface PgliteQueryOptions {
@@ -41,7 +41,7 @@ const AS_TEXT: PgliteQueryOptions = {
  * It is one connection: while you hold a transaction open, Wadi's calls wait for its end. So do not await Wadi inside
  * one, but for what is bound to it. A batch needs no isolation level, because nothing runs beside it.
  */
-export function pglite(client: PgliteLike): Executor<never, false> {
+export function pglite(client: PgliteLike, options: PgSchemaOption = {}): Executor<never, false> {
   const on = (target: PgliteLike | PgliteTransactionLike) => {
     const run = async ({ sql, params }: Statement) => {
       const { rows } = await target.query(sql, [...params], AS_TEXT);
@@ -54,7 +54,8 @@ export function pglite(client: PgliteLike): Executor<never, false> {
     };
     return { run, batch };
   };
-  const traits = { name: "pglite", dialect: "postgres", protocol: postgres, limits, classify } as const;
+  const protocol = protocolIn(options.schema);
+  const traits = { name: "pglite", dialect: "postgres", protocol, limits, classify } as const;
   return {
     ...traits,
     run: on(client).run,

@@ -1,5 +1,6 @@
 import type { Executor } from "../../src/core/executor.ts";
 import { migrate } from "../../src/core/migrate.ts";
+import { inSchema } from "../../src/drivers/pg-schema.ts";
 import type { Target } from "../support/target.ts";
 import { runScenario, ScenarioFailure } from "./interpreter.ts";
 import { brokenRules } from "./row-rules.ts";
@@ -22,7 +23,9 @@ export async function openArena(
   return {
     async run(scenario) {
       const tables = ["cairnq_task_keys", "cairnq_tasks"];
-      await executor.batch(tables.map((table) => ({ sql: `delete from ${table}`, params: [] })));
+      const { schema } = executor.protocol;
+      const from = (table: string) => (schema === undefined ? table : inSchema(table, schema));
+      await executor.batch(tables.map((table) => ({ sql: `delete from ${from(table)}`, params: [] })));
       await runScenario(scenario, wrap(executor));
       const broken = await brokenRules(executor);
       if (broken.length > 0) throw new ScenarioFailure(`at the end: ${broken.join("; ")}`);

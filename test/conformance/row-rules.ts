@@ -1,4 +1,5 @@
 import type { Executor } from "../../src/core/executor.ts";
+import { inSchema } from "../../src/drivers/pg-schema.ts";
 
 /** What holds for every row at any time, whatever the operations return, and the query for rows that break it. */
 const RULES: Record<string, string> = {
@@ -19,6 +20,12 @@ const RULES: Record<string, string> = {
 
 /** The rules that some row breaks now. */
 export async function brokenRules(executor: Executor): Promise<string[]> {
-  const results = await executor.batch(Object.values(RULES).map((sql) => ({ sql, params: [] })));
+  const { schema } = executor.protocol;
+  const results = await executor.batch(
+    Object.values(RULES).map((sql) => ({
+      sql: schema === undefined ? sql : inSchema(sql, schema),
+      params: [],
+    })),
+  );
   return Object.keys(RULES).flatMap((rule, i) => results[i]!.map(({ id }) => `${rule}, but not ${id}`));
 }

@@ -35,6 +35,7 @@ export interface StatementParams {
   select_keyed_tasks: { tasks_json: string; };
   select_migrations: Record<string, never>;
   select_next_due: { lanes_json: string; now_ms: number | null; };
+  select_other_schemas: { schema: string | null; };
   select_task: { id: string | null; key: string | null; };
   select_task_status: { id: string | null; key: string | null; };
   select_tasks: { ids_json: string; };
