@@ -16,6 +16,8 @@ let runtime: Runtime | undefined;
 
 export interface OpenD1 {
   binding: D1Like;
+  /** The binding as the runtime gives it, for what uses more of it than Wadi does. */
+  raw: unknown;
   meter(): Meter;
   close(): void;
 }
@@ -31,9 +33,10 @@ export async function openD1(): Promise<OpenD1> {
   own.used++;
   own.open++;
   const meter: Meter = { roundTrips: 0, statements: 0, rowsRead: 0, rowsWritten: 0 };
-  const binding = metered((await miniflare.getD1Database(`DB${used}`)) as unknown as D1Like, meter);
+  const raw: unknown = await miniflare.getD1Database(`DB${used}`);
   return {
-    binding,
+    binding: metered(raw as D1Like, meter),
+    raw,
     meter: () => ({ ...meter }),
     close() {
       own.open--;

@@ -1,0 +1,53 @@
+import { InvalidArgument } from "../core/errors.ts";
+import type { Executor } from "../core/executor.ts";
+
+/** What Wadi uses of a Drizzle database: the client it was made from. */
+export interface DrizzleDatabase<Client> {
+  readonly $client: Client;
+}
+
+/** What Drizzle keeps in a transaction: a session that sends through `tx` (libSQL) or `client` (all others). */
+interface DrizzleTransaction {
+  readonly nestedIndex?: unknown;
+  readonly session?: { readonly tx?: unknown; readonly client?: unknown };
+}
+
+/** True if `value` has all of these methods. */
+export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  const methods = (value ?? {}) as Record<string, unknown>;
+  return names.every((name) => typeof methods[name] === "function");
+}
+
+/** The same executor, for which a Drizzle transaction is one of its client's. */
+export function withTransactions<E extends Executor>(executor: E): E {
+  const { within } = executor;
+  return within === undefined ? executor : { ...executor, within: (tx: unknown) => within(nativeOf(tx)) };
+}
+
+function nativeOf(tx: unknown): unknown {
+  const { nestedIndex, session } = (tx ?? {}) as DrizzleTransaction;
+  if (typeof nestedIndex !== "number" || session === undefined) return tx;
+  return session.tx ?? session.client;
+}
+
+/** @throws {InvalidArgument} always: it says what `db` is and what is accepted. */
+export function refuse(db: unknown, clients: readonly string[]): never {
+  const accepted = `${clients.slice(0, -1).join(", ")} or ${clients.at(-1)}`;
+  throw new InvalidArgument(`fromDrizzle takes a Drizzle database of ${accepted}, got ${nameOf(db)}`);
+}
+
+/** Drizzle names its classes under a symbol, because a bundler renames them. */
+function nameOf(db: unknown): string {
+  if (typeof db !== "object" || db === null) return db === null ? "null" : typeof db;
+  if (typeof (db as DrizzleTransaction).nestedIndex === "number") {
+    return "a transaction; make the executor from the database, and bind it with wadi.with(tx)";
+  }
+  const kind = (db.constructor as { [ENTITY_KIND]?: unknown } | undefined)?.[ENTITY_KIND];
+  if (typeof kind === "string") {
+    const { $client } = db as { $client?: unknown };
+    return typeof $client === "string" ? `a ${kind} without a client` : `a ${kind} of another client`;
+  }
+  return "$client" in db ? "a database of another client" : "an object without $client";
+}
+
+const ENTITY_KIND = Symbol.for("drizzle:entityKind");

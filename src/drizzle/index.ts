@@ -1,0 +1,19 @@
+import { refuse } from "./database.ts";
+import { type FromPostgres, POSTGRES_CLIENTS, postgresExecutor } from "./postgres-executor.ts";
+import { type FromSqlite, SQLITE_CLIENTS, sqliteExecutor } from "./sqlite-executor.ts";
+
+export type { DrizzleDatabase } from "./database.ts";
+export type { FromPostgres } from "./postgres-executor.ts";
+export type { FromSqlite } from "./sqlite-executor.ts";
+
+/**
+ * The executor of a Drizzle database, whichever of Wadi's clients it has. It sends through the client in `db.$client`, with
+ * the options of its driver, and takes Drizzle's transactions. `wadi/drizzle/sqlite` and `wadi/drizzle/postgres` have
+ * the same function for one dialect, in a smaller bundle, beside the tables.
+ *
+ * @throws {InvalidArgument} if the client is of another kind.
+ */
+export const fromDrizzle: FromSqlite & FromPostgres = ((db: unknown, options?: object) =>
+  sqliteExecutor(db, options) ??
+  postgresExecutor(db, options) ??
+  refuse(db, [...SQLITE_CLIENTS, ...POSTGRES_CLIENTS])) as FromSqlite & FromPostgres;

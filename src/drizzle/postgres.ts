@@ -1,0 +1,15 @@
+import { refuse } from "./database.ts";
+import { type FromPostgres, POSTGRES_CLIENTS, postgresExecutor } from "./postgres-executor.ts";
+
+export type { DrizzleDatabase } from "./database.ts";
+export type { FromPostgres } from "./postgres-executor.ts";
+export * from "./postgres-tables.ts";
+
+/**
+ * The executor of a Drizzle database on Postgres: node-postgres, Neon over HTTP or PGlite. It sends through the client in
+ * `db.$client`, with the options of its driver, and takes Drizzle's transactions.
+ *
+ * @throws {InvalidArgument} if the client is of another kind.
+ */
+export const fromDrizzle: FromPostgres = ((db: unknown, options?: object) =>
+  postgresExecutor(db, options) ?? refuse(db, POSTGRES_CLIENTS)) as FromPostgres;

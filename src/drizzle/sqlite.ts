@@ -1,0 +1,15 @@
+import { refuse } from "./database.ts";
+import { type FromSqlite, SQLITE_CLIENTS, sqliteExecutor } from "./sqlite-executor.ts";
+
+export type { DrizzleDatabase } from "./database.ts";
+export type { FromSqlite } from "./sqlite-executor.ts";
+export * from "./sqlite-tables.ts";
+
+/**
+ * The executor of a Drizzle database on SQLite: better-sqlite3, libSQL, D1 or a Durable Object. It sends through the
+ * client in `db.$client`, with the options of its driver, and takes Drizzle's transactions.
+ *
+ * @throws {InvalidArgument} if the client is of another kind.
+ */
+export const fromDrizzle: FromSqlite = ((db: unknown, options?: object) =>
+  sqliteExecutor(db, options) ?? refuse(db, SQLITE_CLIENTS)) as FromSqlite;
