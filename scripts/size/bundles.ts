@@ -19,6 +19,9 @@ export const bundles: Readonly<Record<string, string>> = {
   opentelemetry: "src/opentelemetry/index.ts",
   "durable-object": "src/drivers/durable-object.ts",
   pglite: "src/drivers/pglite.ts",
+  drizzle: "src/drizzle/index.ts",
+  "drizzle/sqlite": "src/drizzle/sqlite.ts",
+  "drizzle/postgres": "src/drizzle/postgres.ts",
   http: "src/http/index.ts",
   "cloudflare-worker": "functions/cloudflare/worker.ts",
 };
@@ -43,7 +46,7 @@ export async function measureBundle(bundle: string): Promise<Measured> {
     minify: true,
     format: "esm",
     platform: "neutral",
-    external: ["@opentelemetry/api"],
+    external: ["@opentelemetry/api", "drizzle-orm"],
     metafile: true,
     write: false,
   });

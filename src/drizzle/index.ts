@@ -2,6 +2,7 @@ import { refuse } from "./database.ts";
 import { type FromPostgres, POSTGRES_CLIENTS, postgresExecutor } from "./postgres-executor.ts";
 import { type FromSqlite, SQLITE_CLIENTS, sqliteExecutor } from "./sqlite-executor.ts";
 
+export type { BatchStatement } from "./batch-items.ts";
 export type { DrizzleDatabase } from "./database.ts";
 export type { FromPostgres } from "./postgres-executor.ts";
 export type { FromSqlite } from "./sqlite-executor.ts";

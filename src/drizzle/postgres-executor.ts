@@ -1,13 +1,16 @@
 import type { Executor } from "../core/executor.ts";
-import { type NeonQueryFunctionLike, neonHttp } from "../drivers/neon.ts";
+import { type NeonQueryFunctionLike, type NeonQueryLike, neonHttp } from "../drivers/neon.ts";
 import { type PgClientLike, type PgOptions, type PgPoolLike, pg } from "../drivers/pg.ts";
 import { type PgliteLike, pglite } from "../drivers/pglite.ts";
+import { type BatchStatement, withBatchItems } from "./batch-items.ts";
 import { type DrizzleDatabase, hasMethods, withTransactions } from "./database.ts";
 
 /** The Postgres databases of Drizzle and the options of their drivers. */
 export interface FromPostgres {
   (db: DrizzleDatabase<PgPoolLike | PgClientLike>, options?: PgOptions): ReturnType<typeof pg>;
-  (db: DrizzleDatabase<NeonQueryFunctionLike>): ReturnType<typeof neonHttp>;
+  <Q extends NeonQueryLike>(
+    db: DrizzleDatabase<NeonQueryFunctionLike<Q>>,
+  ): Executor<BatchStatement<Q, "pg">, false>;
   (db: DrizzleDatabase<PgliteLike>): ReturnType<typeof pglite>;
 }
 
@@ -18,7 +21,8 @@ export const POSTGRES_CLIENTS = ["node-postgres", "Neon over HTTP", "PGlite"];
 export function postgresExecutor(db: unknown, options: object | undefined): Executor | undefined {
   const { $client: client } = (db ?? {}) as Partial<DrizzleDatabase<never>>;
   if (typeof client === "function") {
-    return hasMethods(client, "query", "transaction") ? neonHttp(client) : undefined;
+    if (!hasMethods(client, "query", "transaction")) return undefined;
+    return withBatchItems(neonHttp<NeonQueryLike>(client), jsonAsText);
   }
   if (hasMethods(client, "query", "transaction", "listen")) return withTransactions(pglite(client!));
   return isNodePg(client) ? withTransactions(pg(client, options)) : undefined;
@@ -28,4 +32,21 @@ export function postgresExecutor(db: unknown, options: object | undefined): Exec
 function isNodePg(client: unknown): client is PgPoolLike | PgClientLike {
   if (!hasMethods(client, "connect", "query", "on")) return false;
   return "totalCount" in (client as object) || "processID" in (client as object);
+}
+
+interface NeonResult {
+  readonly rows: readonly Record<string, unknown>[];
+  readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
+}
+
+const JSON_TYPES = [114, 3802];
+
+/** Drizzle sends an item's text with types of its own, and so the JSON in its rows comes back parsed. */
+function jsonAsText(result: unknown): unknown {
+  const { rows, fields } = result as NeonResult;
+  const parsed = fields.filter(({ dataTypeID }) => JSON_TYPES.includes(dataTypeID)).map(({ name }) => name);
+  return rows.map((row) => {
+    const texts = parsed.map((name) => [name, row[name] === null ? null : JSON.stringify(row[name])]);
+    return { ...row, ...Object.fromEntries(texts) };
+  });
 }

@@ -1,6 +1,7 @@
 import { refuse } from "./database.ts";
 import { type FromSqlite, SQLITE_CLIENTS, sqliteExecutor } from "./sqlite-executor.ts";
 
+export type { BatchStatement } from "./batch-items.ts";
 export type { DrizzleDatabase } from "./database.ts";
 export type { FromSqlite } from "./sqlite-executor.ts";
 export * from "./sqlite-tables.ts";

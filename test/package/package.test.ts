@@ -8,7 +8,11 @@ const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 const subpaths = Object.keys(manifest.exports).filter((path) => !path.endsWith(".json"));
 
 /** Entry points that are nothing without a package, which is an optional peer. */
-const NEEDS: Readonly<Record<string, string>> = { "./opentelemetry": "@opentelemetry/api" };
+const NEEDS: Readonly<Record<string, string>> = {
+  "./opentelemetry": "@opentelemetry/api",
+  "./drizzle/sqlite": "drizzle-orm",
+  "./drizzle/postgres": "drizzle-orm",
+};
 
 let project: string;
 

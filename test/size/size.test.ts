@@ -22,6 +22,17 @@ test("a driver brings nothing along but itself and the SQL of its dialect", asyn
   }
 });
 
+test("Drizzle databases of one dialect bring along the drivers and the SQL of that dialect", async () => {
+  const foreign = {
+    "drizzle/sqlite": /protocol\/postgres|drivers\/(pg|neon|sqlstate)/,
+    "drizzle/postgres": /sqlite|libsql|drivers\/(d1|durable)/,
+  };
+  for (const [bundle, pattern] of Object.entries(foreign)) {
+    const { files } = await measureBundle(bundle);
+    expect(files.map(([file]) => file).filter((file) => pattern.test(file))).toEqual([]);
+  }
+});
+
 describe("npm run size", () => {
   test("--json ends with one line of JSON", () => {
     const { stdout } = spawnSync(process.execPath, ["scripts/size.ts", "--json"], { encoding: "utf8" });
