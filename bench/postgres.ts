@@ -29,7 +29,7 @@ async function rawSide(url: string): Promise<Side> {
   const claim = (queue: string, count: number) =>
     client.query(named("claim", CLAIM, [Date.now() + 60_000, queue, Date.now(), count]));
   const settle = (ids: readonly string[]) => client.query(named("settle", SETTLE, [Date.now(), ids]));
-  const settleFenced = (ids: readonly string[], results: readonly string[]) =>
+  const settleFenced = (ids: readonly string[], results: string) =>
     client.query(named("settle-fenced", SETTLE_FENCED, [Date.now(), ids, results]));
   const idsOf = (result: pg.QueryResult) => result.rows.map((row) => row.id as string);
   /** All of it in one flight. */
@@ -63,7 +63,7 @@ async function rawSide(url: string): Promise<Side> {
       let held: string[] = [];
       do {
         const done = held;
-        const results = done.map(() => JSON.stringify(null));
+        const results = JSON.stringify(Object.fromEntries(done.map((taskId) => [taskId, null])));
         const answers = await transaction(() => [settleFenced(done, results), claim(QUEUE, ahead)]);
         held = idsOf(answers[1]!);
       } while (held.length > 0);
