@@ -6,25 +6,19 @@ import { PAYLOAD, QUEUE, type Served } from "./side.ts";
 export async function serveRaw(url: string, newId: () => string): Promise<Served> {
   const [caller, worker] = [new pg.Client(url), new pg.Client(url)];
   await Promise.all([caller.connect(), worker.connect()]);
+  let working = Promise.resolve();
   const waiting = new Map<string, () => void>();
   caller.on("notification", ({ payload }) => waiting.get(payload!)?.());
-  worker.on("notification", ({ payload }) => payload === QUEUE && void work());
+  worker.on("notification", ({ payload }) => {
+    if (payload === QUEUE) working = working.then(work);
+  });
   await caller.query("listen cairnq_done");
   await worker.query("listen cairnq_queued");
-  let signals = 0;
-
-  /** One at a time; a signal that comes meanwhile makes it look again. */
   async function work(): Promise<void> {
-    if (signals++ > 0) return;
-    for (let seen = 0; seen < signals; ) {
-      seen = signals;
-      const { rows } = await worker.query(
-        named("claim", CLAIM, [Date.now() + 60_000, QUEUE, Date.now(), 16]),
-      );
-      if (rows.length > 0)
-        await worker.query(named("settle", SETTLE, [Date.now(), rows.map((row) => row.id)]));
-    }
-    signals = 0;
+    const claim = [Date.now() + 60_000, QUEUE, Date.now(), 16];
+    const { rows } = await worker.query(named("claim", CLAIM, claim));
+    if (rows.length === 0) return;
+    await worker.query(named("settle", SETTLE, [Date.now(), rows.map((row) => row.id)]));
   }
 
   return {
@@ -38,6 +32,9 @@ export async function serveRaw(url: string, newId: () => string): Promise<Served
       waiting.delete(id);
       await caller.query(named("get", GET, [id]));
     },
-    stop: async () => void (await Promise.all([caller.end(), worker.end()])),
+    async stop() {
+      await working;
+      await Promise.all([caller.end(), worker.end()]);
+    },
   };
 }
