@@ -30,6 +30,8 @@ export interface Handle {
   query(statement: Statement): Row[];
   /** Runs a statement without parameters or rows, such as BEGIN. */
   control(sql: string): void;
+  /** Brings the planner's statistics up to date, reading little of each index. */
+  optimize(): void;
   /** True if none of the statements writes. */
   isRead(statements: readonly Statement[]): boolean;
   readonly inTransaction: boolean;
@@ -43,6 +45,9 @@ interface Prepared {
 }
 
 const MAX_CACHED_STATEMENTS = 500;
+
+/** Rows of an index that an analysis reads about. */
+const ANALYSIS_LIMIT = 400;
 
 /** Prepared statements, transactions and locks on a borrowed handle. `configure` runs once, before the first work. */
 export function borrow(db: BetterSqlite3Like, configure: () => void): Handle {
@@ -112,6 +117,15 @@ export function borrow(db: BetterSqlite3Like, configure: () => void): Handle {
         throw error;
       } finally {
         if (db.inTransaction) control("release wadi");
+      }
+    },
+    optimize() {
+      const limit = Number(db.pragma("analysis_limit", { simple: true }));
+      db.pragma(`analysis_limit = ${ANALYSIS_LIMIT}`);
+      try {
+        db.pragma("optimize = 0x10002"); // every table that has no statistics yet or grew a lot since
+      } finally {
+        db.pragma(`analysis_limit = ${limit}`);
       }
     },
     isRead(statements) {

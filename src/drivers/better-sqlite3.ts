@@ -97,6 +97,10 @@ export function betterSqlite3(
     } catch (error) {
       if (!isLocked(error)) throw error;
     }
+    return whenFree(work);
+  }
+
+  function whenFree<T>(work: () => T): Promise<T> {
     const attempt = async () => {
       while (held) await held;
       return work();
@@ -176,6 +180,7 @@ export function betterSqlite3(
       }
       return { isSync: true, batch: own.nested };
     },
+    optimize: () => whenFree(() => handle.section(handle.optimize)),
     async close() {
       await Promise.all([writes.idle(), reads.idle()]);
     },
