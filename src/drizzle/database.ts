@@ -43,10 +43,7 @@ function nameOf(db: unknown): string {
     return "a transaction; make the executor from the database, and bind it with wadi.with(tx)";
   }
   const kind = (db.constructor as { [ENTITY_KIND]?: unknown } | undefined)?.[ENTITY_KIND];
-  if (typeof kind === "string") {
-    const { $client } = db as { $client?: unknown };
-    return typeof $client === "string" ? `a ${kind} without a client` : `a ${kind} of another client`;
-  }
+  if (typeof kind === "string") return `a ${kind} of another client`;
   return "$client" in db ? "a database of another client" : "an object without $client";
 }
 

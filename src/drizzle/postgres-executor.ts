@@ -1,6 +1,7 @@
 import type { Executor } from "../core/executor.ts";
 import { type NeonQueryFunctionLike, type NeonQueryLike, neonHttp } from "../drivers/neon.ts";
 import { type PgClientLike, type PgOptions, type PgPoolLike, pg } from "../drivers/pg.ts";
+import type { PgSchemaOption } from "../drivers/pg-schema.ts";
 import { type PgliteLike, pglite } from "../drivers/pglite.ts";
 import { type BatchStatement, withBatchItems } from "./batch-items.ts";
 import { type DrizzleDatabase, hasMethods, withTransactions } from "./database.ts";
@@ -10,8 +11,9 @@ export interface FromPostgres {
   (db: DrizzleDatabase<PgPoolLike | PgClientLike>, options?: PgOptions): ReturnType<typeof pg>;
   <Q extends NeonQueryLike>(
     db: DrizzleDatabase<NeonQueryFunctionLike<Q>>,
+    options?: PgSchemaOption,
   ): Executor<BatchStatement<Q, "pg">, false>;
-  (db: DrizzleDatabase<PgliteLike>): ReturnType<typeof pglite>;
+  (db: DrizzleDatabase<PgliteLike>, options?: PgSchemaOption): ReturnType<typeof pglite>;
 }
 
 /** For messages. */
@@ -22,9 +24,9 @@ export function postgresExecutor(db: unknown, options: object | undefined): Exec
   const { $client: client } = (db ?? {}) as Partial<DrizzleDatabase<never>>;
   if (typeof client === "function") {
     if (!hasMethods(client, "query", "transaction")) return undefined;
-    return withBatchItems(neonHttp<NeonQueryLike>(client), jsonAsText);
+    return withBatchItems(neonHttp<NeonQueryLike>(client, options), jsonAsText);
   }
-  if (hasMethods(client, "query", "transaction", "listen")) return withTransactions(pglite(client!));
+  if (hasMethods(client, "query", "transaction", "listen")) return withTransactions(pglite(client!, options));
   return isNodePg(client) ? withTransactions(pg(client, options)) : undefined;
 }
 
