@@ -7,7 +7,7 @@ import { type FleetLimits, limitRow } from "./limits.ts";
 import type { Held } from "./operations/lease.ts";
 import type { NewTask } from "./operations/submit.ts";
 import { type DebounceOptions, pacing, type ThrottleOptions } from "./pacing.ts";
-import { invalid } from "./standard-schema.ts";
+import { invalid, type StandardResult } from "./standard-schema.ts";
 import type { ConflictPolicy, Json } from "./task.ts";
 
 export interface SubmitOptions {
@@ -41,6 +41,16 @@ export interface SubmitOptions {
   /** What the whole fleet may do at once under a key. @default the definition's, else none */
   readonly limits?: FleetLimits | undefined;
 }
+
+/** One entry of a `submitMany`: its payload, and options of its own. */
+export type SubmitEntry<Input = unknown> = SubmitOptions & { readonly payload: Input };
+
+/** Checks and serialises one submit. */
+export type Prepare = (
+  task: string | AnyTaskDefinition,
+  payload: unknown,
+  options?: SubmitOptions,
+) => NewTask;
 
 /** Ids a child inherits from the task that submits it. */
 export interface Lineage {
@@ -114,15 +124,17 @@ export function prepareTask(
 }
 
 /**
- * Checks a payload against the schema of its definition.
+ * Checks a payload against the schema of its definition, at once if the schema does.
  *
  * @throws {InvalidArgument} naming the places that are wrong, never their values.
  */
-export async function validatePayload(task: AnyTaskDefinition, payload: unknown): Promise<void> {
-  const checked = await task.payload?.["~standard"].validate(payload);
-  if (checked?.issues) {
-    throw new InvalidArgument(invalid("payload", task.name, checked.issues), { cause: checked.issues });
-  }
+export function validatePayload(task: string | AnyTaskDefinition, payload: unknown): void | Promise<void> {
+  if (typeof task === "string" || task.payload === null) return;
+  const refuse = ({ issues }: StandardResult<unknown>): void => {
+    if (issues) throw new InvalidArgument(invalid("payload", task.name, issues), { cause: issues });
+  };
+  const checked = task.payload["~standard"].validate(payload);
+  return "then" in checked ? Promise.resolve(checked).then(refuse) : refuse(checked);
 }
 
 function encodeMetadata(target: JsonTarget, value: unknown): string {
