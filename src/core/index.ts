@@ -8,6 +8,7 @@ export {
   InvalidArgument,
   LostLease,
   ProtocolVersionMismatch,
+  QueueFull,
   SchemaMismatch,
   SerializationError,
   TaskCanceled,

@@ -1,4 +1,5 @@
 import { onlyKnown } from "./arguments.ts";
+import { Backpressure, type BackpressureOptions } from "./backpressure.ts";
 import type { AnyTaskDefinition, TaskDefinition } from "./define-task.ts";
 import { InvalidArgument, TaskCanceled, TaskFailed } from "./errors.ts";
 import type { Executor } from "./executor.ts";
@@ -12,6 +13,7 @@ import { splitTasks } from "./split.ts";
 import { Store, type StoreOptions } from "./store.ts";
 import {
   type Lineage,
+  type MetadataHook,
   prepareTask,
   type SubmitEntry,
   type SubmitOptions,
@@ -22,7 +24,10 @@ import { isTerminal, type Task } from "./task.ts";
 import { byId, byKey, TaskAdmin } from "./task-admin.ts";
 import { checkWait, type WaitOptions, waitForTask } from "./wait.ts";
 
-export type WadiOptions = StoreOptions;
+export interface WadiOptions extends StoreOptions, BackpressureOptions {
+  /** Called at each submit; what it returns is added to the task's metadata, where the submit's own entries stay. */
+  readonly metadata?: MetadataHook | undefined;
+}
 
 /**
  * The producer's side: submits tasks, reads and controls them, and waits for their results. `Native` and `Sync` come from
@@ -32,15 +37,22 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
   /** Makes statements to send in a batch of your own, together with your rows. */
   readonly statements: Statements<Native>;
   readonly #submits: SubmitQueue;
+  readonly #backpressure: Backpressure;
+  readonly #metadata: MetadataHook | undefined;
 
   constructor(executor: Executor<Native, Sync>, options: WadiOptions = {}) {
-    onlyKnown("new Wadi", options, ["retry", "clock"]);
+    onlyKnown("new Wadi", options, ["retry", "clock", "maxQueueDepth", "maxQueueWaitMs", "metadata"]);
     onlyKnown("retry", options.retry, ["tries", "baseMs", "capMs"]);
     if (executor?.protocol === undefined) {
       throw new InvalidArgument("new Wadi takes an executor, such as betterSqlite3(db)");
     }
+    if (options.metadata !== undefined && typeof options.metadata !== "function") {
+      throw new InvalidArgument("metadata must be a function of { name, queue }");
+    }
     super(new Store(executor, options));
     this.statements = ownBatch(this.store, this.#check, (submitted) => this.#announce(submitted));
+    this.#metadata = options.metadata;
+    this.#backpressure = new Backpressure(this.store, options);
     this.#submits = new SubmitQueue(this.store.maxBytes, (tasks, parent) => this.#send(tasks, parent));
   }
 
@@ -50,6 +62,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    *
    * @throws {InvalidArgument} | {SerializationError} before anything is sent.
    * @throws {AlreadyExists} under the policy `reject`.
+   * @throws {QueueFull} if the queue has `maxQueueDepth` tasks and gets no room within `maxQueueWaitMs`.
    */
   submit<Input, Payload, Result>(
     task: TaskDefinition<Input, Payload, Result>,
@@ -79,6 +92,8 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    * Queues many tasks of one name and returns them in order. They travel as one JSON parameter, split only
    * where it would be larger than the database takes (or names a key twice); each part is atomic by itself.
    * A key that the policy `reject` refuses shows as `outcome: "rejected"`, with the task that has it.
+   *
+   * @throws {QueueFull} as `submit`, before any of them is queued.
    */
   submitMany<Input, Payload, Result>(
     task: TaskDefinition<Input, Payload, Result>,
@@ -91,6 +106,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
   ): Promise<SubmittedTask[]> {
     const prepared = prepareMany(this.#check, task, entries);
     for (const { payload } of entries) await validatePayload(task, payload);
+    await this.#backpressure.admit(prepared);
     const parts: SubmittedTask[][] = [];
     for (const part of splitTasks(prepared, this.store.maxBytes)) parts.push(await this.#send(part));
     return parts.flat();
@@ -198,9 +214,10 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     payload: unknown,
     options?: SubmitOptions,
     lineage?: Lineage,
-  ): NewTask => prepareTask(this.executor, task, payload, options, lineage);
+  ): NewTask => prepareTask(this.executor, task, payload, options, lineage, this.#metadata);
 
   async #submit(prepared: NewTask, parent?: Held): Promise<SubmittedTask> {
+    await this.#backpressure.admit([prepared]);
     return notRejected(prepared, await this.#submits.add(prepared, parent));
   }
 
