@@ -74,7 +74,7 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
       index("wadi_tasks_root_idx").on(t.rootId).where(sql`parent_id is not null`),
       index("wadi_tasks_correlation_idx").on(t.correlationId).where(sql`correlation_id is not null`),
       index("wadi_tasks_limited_idx")
-        .on(t.concurrencyKey)
+        .on(t.concurrencyKey, t.workerId)
         .where(sql`status = 'running' and concurrency_key <> ''`),
     ],
   );
@@ -101,7 +101,9 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
   const limitStarts = table(
     "wadi_limit_starts",
     {
-      key: text("key").notNull(),
+      key: text("key")
+        .notNull()
+        .references(() => limits.key, { onDelete: "cascade" }),
       startedAtMs: ms("started_at_ms").notNull(),
       workerId: text("worker_id").notNull(),
       tasks: integer("tasks").notNull(),

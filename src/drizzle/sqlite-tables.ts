@@ -52,7 +52,7 @@ export const tasks = sqliteTable(
     index("wadi_tasks_root_idx").on(t.rootId).where(sql`parent_id is not null`),
     index("wadi_tasks_correlation_idx").on(t.correlationId).where(sql`correlation_id is not null`),
     index("wadi_tasks_limited_idx")
-      .on(t.concurrencyKey)
+      .on(t.concurrencyKey, t.workerId)
       .where(sql`status = 'running' and concurrency_key <> ''`),
   ],
 );
@@ -82,7 +82,9 @@ export const limits = sqliteTable("wadi_limits", {
 export const limitStarts = sqliteTable(
   "wadi_limit_starts",
   {
-    key: text("key").notNull(),
+    key: text("key")
+      .notNull()
+      .references(() => limits.key, { onDelete: "cascade" }),
     startedAtMs: integer("started_at_ms").notNull(),
     workerId: text("worker_id").notNull(),
     tasks: integer("tasks").notNull(),

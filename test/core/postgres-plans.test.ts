@@ -25,6 +25,7 @@ interface Hot<N extends StatementName> {
 const PRIMARY = "cairnq_tasks_pkey";
 const QUEUED = "wadi_tasks_queued_idx";
 const LEASE = "cairnq_tasks_lease_idx";
+const LIMITED = "wadi_tasks_limited_idx";
 const ROWS = 100_000;
 /** From 100,000 on a server compiles a plan before it runs it, and an estimate may grow with the backlog. */
 const MAX_COST = 20_000;
@@ -34,6 +35,7 @@ const lanes_json = JSON.stringify([
   { queue: "default", name: null, quota: 10 },
 ]);
 const claim = { lanes_json, worker_id: "w:1", lease_ms: 30_000, max_tasks: 10, now_ms: null };
+const limited = { ...claim, lanes_json: JSON.stringify([{ queue: "limited", name: null, quota: 10 }]) };
 const leases = ["task_1", "task_2"].map((id) => ({ id, worker_id: "w:1", attempt: 1, outcome: "complete" }));
 const limits = [{ key: "tenant", concurrency: 5, rate_count: null, rate_per_ms: null }];
 const target = { id: "task_1", key: null };
@@ -49,7 +51,7 @@ const hot = <N extends StatementName>(
 });
 const HOT = [
   hot("claim_tasks", claim, [PRIMARY, QUEUED]),
-  hot("select_next_due", { lanes_json, now_ms: null }, [LEASE, QUEUED]),
+  hot("select_next_due", { lanes_json, now_ms: null }, [LEASE, LIMITED, QUEUED]),
   hot("recover_leases", { now_ms: null }, [LEASE, PRIMARY]),
   hot("renew_leases", { leases_json: JSON.stringify(leases), lease_ms: 30_000, now_ms: null }, [PRIMARY]),
   hot("settle_tasks", { settlements_json: JSON.stringify(leases), now_ms: null }, [PRIMARY]),
@@ -80,6 +82,10 @@ const HOT = [
   ),
   hot("cancel_task", { ...target, now_ms: null }, [PRIMARY]),
   hot("retry_task", { ...target, reset_attempt: 0, now_ms: null }, [PRIMARY]),
+  hot("claim_limited_tasks", limited, [PRIMARY, LIMITED, QUEUED]),
+  hot("insert_limit_starts", { worker_id: "w:1" }, [LIMITED]),
+  hot("delete_limit_starts", { worker_id: "w:1", now_ms: null }, [LIMITED]),
+  hot("purge_limits", { older_than_ms: 0, max_keys: 100, now_ms: null }, [LIMITED, QUEUED]),
   hot("upsert_limits", { limits_json: JSON.stringify(limits), now_ms: null }, []),
   hot("select_task", target, [PRIMARY]),
   hot("select_task_status", { id: null, key: "k1" }, [PRIMARY]),
@@ -178,12 +184,13 @@ async function fill(): Promise<void> {
   await postgres.query(`
     insert into cairnq_tasks (
       id, name, queue, status, payload, priority, attempt, worker_id, lease_until_ms, run_at_ms,
-      root_id, created_at_ms, updated_at_ms, completed_at_ms
+      root_id, concurrency_key, created_at_ms, updated_at_ms, completed_at_ms
     )
     select
-      'task_' || i, (array['resize', 'send', 'sum'])[i % 3 + 1], (array['default', 'mail'])[i % 2 + 1], status, '{}',
+      'task_' || i, (array['resize', 'send', 'sum'])[i % 3 + 1], case when i % 13 = 0 then 'limited' else (array['default', 'mail'])[i % 2 + 1] end, status, '{}',
       i % 5, 1, case when status <> 'queued' then 'w:1' end, case status when 'running' then 9e12 end,
-      case when i % 4 < 2 then 9e12 else i end, 'task_' || i, 0, 0,
+      case when i % 4 < 2 then 9e12 else i end, 'task_' || i,
+      case when i % 13 = 0 then 'k' || i % 50 else '' end, 0, 0,
       case when status not in ('queued', 'running') then i end
     from generate_series(1, ${ROWS}) i
     cross join lateral (
@@ -194,6 +201,12 @@ async function fill(): Promise<void> {
   );
   await postgres.query(
     "insert into wadi_failures select id, 0, 1, 'error', 'w:1', '{}' from cairnq_tasks limit 10000",
+  );
+  await postgres.query(
+    "insert into wadi_limits select 'k' || i, 50, 100, 1000, 0 from generate_series(0, 49) i",
+  );
+  await postgres.query(
+    "insert into wadi_limit_starts select 'k' || i % 50, i, 'w:1', 1 from generate_series(1, 1000) i",
   );
 }
 

@@ -7,6 +7,11 @@ const QUEUED = "tasks by wadi_tasks_queued_idx";
 const LEASE = "tasks by cairnq_tasks_lease_idx";
 const DONE = "tasks by wadi_tasks_done_idx";
 const TASK = "tasks by primary key";
+const LIMITED = "tasks by wadi_tasks_limited_idx";
+/** The running tasks that have a key, whose index tells the owner. */
+const RUNNING_LIMITED = `scan of ${LIMITED}`;
+const LIMIT = "limits by primary key";
+const START = "starts by primary key";
 const KEY = "keys by primary key";
 const KEY_OF_TASK = "keys by wadi_task_keys_task_idx";
 const FAILURE = "failures by primary key";
@@ -17,17 +22,20 @@ const REFERENCES = [KEY_OF_TASK, FAILURE];
 const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   cancel_replaced_tasks: [KEY, TASK],
   cancel_task: [KEY, TASK],
+  claim_limited_tasks: [TASK, QUEUED, LIMITED, LIMIT, START],
   claim_tasks: [TASK, QUEUED],
   count_queued: [QUEUED],
   // Counting what there is reads what there is, from covering indexes.
   count_tasks: [LEASE, "scan of tasks by wadi_tasks_done_idx", "scan of tasks by wadi_tasks_queued_idx"],
   debounce_tasks: [KEY, TASK],
+  delete_limit_starts: [RUNNING_LIMITED, LIMIT, START],
   fence_lease: [TASK],
   fence_task_keys: [KEY],
   free_task_keys: [KEY, TASK],
   insert_crashes: [LEASE],
   insert_failures: [TASK],
   insert_keyed_tasks: [KEY, ...REFERENCES],
+  insert_limit_starts: [RUNNING_LIMITED, LIMIT],
   insert_task: REFERENCES,
   insert_task_keys: [TASK],
   insert_tasks: REFERENCES,
@@ -35,6 +43,8 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   list_related_tasks: [TASK, "tasks by wadi_tasks_correlation_idx", "tasks by wadi_tasks_root_idx"],
   // Newest first along the primary key, ended by the limit.
   list_tasks: ["scan of tasks"],
+  // Reads the keys, which are few, to find those that nobody uses.
+  purge_limits: [LIMITED, LIMIT, QUEUED, START, "scan of tasks by wadi_tasks_queued_idx"],
   purge_tasks: [...REFERENCES, "scan of tasks by wadi_tasks_done_idx", TASK, DONE],
   recover_leases: [LEASE],
   renew_leases: [TASK],
@@ -42,14 +52,14 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   select_claimed: [LEASE],
   select_created: [TASK],
   select_keyed_tasks: [KEY, TASK],
-  select_next_due: [LEASE, QUEUED],
+  select_next_due: [LEASE, QUEUED, LIMITED, LIMIT, START],
   select_task: [KEY, TASK],
   select_task_status: [KEY, TASK],
   select_tasks: [TASK],
   settle_tasks: [TASK],
   succeed_task: [TASK],
   update_progress: [TASK],
-  upsert_limits: ["limits by primary key"],
+  upsert_limits: [LIMIT, START],
 };
 
 const OF_THE_SCHEMA = [
@@ -108,14 +118,17 @@ describe("full tables without statistics", () => {
       with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
       insert into cairnq_tasks (
         id, name, queue, status, payload, priority, worker_id, lease_until_ms, run_at_ms, parent_id, root_id,
-        correlation_id, created_at_ms, updated_at_ms, completed_at_ms
+        correlation_id, concurrency_key, created_at_ms, updated_at_ms, completed_at_ms
       )
       select printf('task_%08d', i), 'n' || (i % 3), 'q' || (i % 2), s, '{}', i % 5,
         iif(s = 'queued', null, 'w:1'), iif(s = 'running', 1, null), i, iif(i % 7 = 0, 'task_00000001', null),
-        'task_00000001', iif(i % 11 = 0, 'c' || (i % 100), null), 0, 0, iif(s in ('queued', 'running'), null, i)
+        'task_00000001', iif(i % 11 = 0, 'c' || (i % 100), null),
+        iif(i % 13 = 0, 'k' || (i % 50), ''), 0, 0, iif(s in ('queued', 'running'), null, i)
       from (select i, iif(i % 10 < 6, 'queued', iif(i % 100 = 7, 'running', iif(i % 10 = 8, 'failed', 'succeeded'))) as s from n);
       insert into cairnq_task_keys select 'k' || id, id, 0, 0 from cairnq_tasks where id < 'task_00005000';
-      insert into wadi_failures select id, 0, 1, 'error', 'w:1', '{}' from cairnq_tasks where id < 'task_00005000'`);
+      insert into wadi_failures select id, 0, 1, 'error', 'w:1', '{}' from cairnq_tasks where id < 'task_00005000';
+      insert into wadi_limits select distinct concurrency_key, 5, 10, 1000, 0 from cairnq_tasks where concurrency_key <> '';
+      insert into wadi_limit_starts select l.key, s.value, 'w:1', 2 from wadi_limits l cross join json_each('[1,2,3]') s`);
   });
   pinned();
 });

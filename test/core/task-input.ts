@@ -13,6 +13,7 @@ export interface TaskInput {
   readonly parent_id: string | null;
   readonly root_id: string | null;
   readonly correlation_id: string | null;
+  readonly concurrency_key?: string;
   readonly key: string | null;
   readonly conflict: "reuse" | "reuse-succeeded" | "reject" | "replace" | "debounce" | null;
   readonly max_delay_ms?: number | undefined;

@@ -10,7 +10,7 @@ create table if not exists wadi_limits (
 
 -- One row a claim and rate-limited key, kept for one window.
 create table if not exists wadi_limit_starts (
-  key text not null,
+  key text not null references wadi_limits (key) on delete cascade,
   started_at_ms integer not null,
   worker_id text not null,
   tasks integer not null,
@@ -18,4 +18,4 @@ create table if not exists wadi_limit_starts (
 ) without rowid;
 
 create index if not exists wadi_tasks_limited_idx
-  on cairnq_tasks (concurrency_key) where status = 'running' and concurrency_key <> '';
+  on cairnq_tasks (concurrency_key, worker_id) where status = 'running' and concurrency_key <> '';

@@ -4,11 +4,13 @@
 export interface StatementParams {
   cancel_replaced_tasks: { tasks_json: string; now_ms: number | null; };
   cancel_task: { id: string | null; key: string | null; now_ms: number | null; };
+  claim_limited_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; now_ms: number | null; };
   claim_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; now_ms: number | null; };
   count_queued: { queue: string; max_depth: number; };
   count_tasks: { queues_json: string | null; };
   create_ledger: Record<string, never>;
   debounce_tasks: { tasks_json: string; now_ms: number | null; };
+  delete_limit_starts: { worker_id: string; now_ms: number | null; };
   fence_lease: { id: string; worker_id: string; unless_canceled: number; now_ms: number | null; };
   fence_task_keys: { tasks_json: string; };
   free_task_keys: { tasks_json: string; now_ms: number | null; };
@@ -16,6 +18,7 @@ export interface StatementParams {
   insert_crashes: { now_ms: number | null; };
   insert_failures: { settlements_json: string; now_ms: number | null; };
   insert_keyed_tasks: { tasks_json: string; now_ms: number | null; };
+  insert_limit_starts: { worker_id: string; };
   insert_migration: { name: string; };
   insert_task: { id: string; name: string; queue: string; payload: string; metadata: string; max_attempts: number; max_crashes: number; priority: number; run_at_ms: number | null; delay_ms: number; parent_id: string | null; root_id: string | null; correlation_id: string | null; concurrency_key: string; now_ms: number | null; };
   insert_task_keys: { tasks_json: string; now_ms: number | null; };
@@ -23,9 +26,11 @@ export interface StatementParams {
   list_failures: { id: string; };
   list_related_tasks: { root_id: string | null; correlation_id: string | null; status: string | null; queue: string | null; name: string | null; max_tasks: number; skip_tasks: number; };
   list_tasks: { status: string | null; queue: string | null; name: string | null; max_tasks: number; skip_tasks: number; };
+  lock_limits: Record<string, never>;
   lock_migrations: Record<string, never>;
   lock_task: { id: string | null; key: string | null; };
   lock_task_keys: { tasks_json: string; };
+  purge_limits: { older_than_ms: number; max_keys: number; now_ms: number | null; };
   purge_tasks: { older_than_ms: number; queue: string | null; status: string | null; name: string | null; max_tasks: number; now_ms: number | null; };
   recover_leases: { now_ms: number | null; };
   renew_leases: { leases_json: string; lease_ms: number; now_ms: number | null; };

@@ -56,13 +56,17 @@ export interface Swept {
   readonly more: boolean;
 }
 
-/** One bounded purge for each rule and status, all in one round trip. */
+/** How long a sweep keeps the limits of a key that nobody uses. */
+const IDLE_LIMITS_MS = 24 * 3_600_000;
+
+/** One bounded purge for each rule and status, and of limits that nobody uses, all in one round trip. */
 export function sweepTasks(target: Target, retention: Retention, limit: number): Operation<Swept> {
+  const purges = retention.map((filter) => bind(target, "purge_tasks", { ...filter, max_tasks: limit }));
   return {
     name: "sweep",
-    statements: retention.map((filter) => bind(target, "purge_tasks", { ...filter, max_tasks: limit })),
+    statements: [...purges, bind(target, "purge_limits", { older_than_ms: IDLE_LIMITS_MS, max_keys: limit })],
     decode: (results) => ({
-      purged: results.flat().length,
+      purged: results.slice(0, -1).flat().length,
       more: results.some((rows) => rows.length >= limit),
     }),
   };

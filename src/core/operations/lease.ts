@@ -63,17 +63,22 @@ export interface Renewed {
  * lost first try claimed under the same token.
  */
 export function claim(target: Target, request: ClaimRequest): Operation<Claimed> {
-  const { pools, workerId, leaseMs } = request;
+  const { pools, workerId: worker_id, leaseMs, limited } = request;
+  // In one batch, so that what is taken for one pool is counted for the next.
   const takes = pools
     .filter(({ limit }) => limit > 0)
-    .map(({ lanes, limit }) =>
-      bind(target, "claim_tasks", {
-        lanes_json: JSON.stringify(lanes),
-        worker_id: workerId,
-        lease_ms: leaseMs,
-        max_tasks: limit,
-      }),
-    );
+    .flatMap(({ lanes, limit }) => {
+      const values = { lanes_json: JSON.stringify(lanes), worker_id, lease_ms: leaseMs, max_tasks: limit };
+      if (!limited) return [bind(target, "claim_tasks", values)];
+      return [
+        bind(target, "claim_limited_tasks", values),
+        bind(target, "insert_limit_starts", { worker_id }),
+      ];
+    });
+  if (limited && takes.length > 0) {
+    if (target.dialect === "postgres") takes.unshift(bind(target, "lock_limits", {}));
+    takes.push(bind(target, "delete_limit_starts", { worker_id }));
+  }
   const lanes_json = JSON.stringify(pools.flatMap(({ lanes }) => lanes));
   const recover = recoverLeases(target);
   const build = (takes: readonly Statement[]): Operation<Claimed> => ({
@@ -88,7 +93,7 @@ export function claim(target: Target, request: ClaimRequest): Operation<Claimed>
   });
   return {
     ...build(takes),
-    resend: () => build([bind(target, "select_claimed", { worker_id: workerId })]),
+    resend: () => build([bind(target, "select_claimed", { worker_id })]),
   };
 }
 
@@ -99,9 +104,14 @@ function recoverLeases(target: Target): Statement[] {
 }
 
 function decodeClaimed(recovered: readonly Row[], taken: readonly Row[], next: Row): Claimed {
-  const due = [next.run_at_ms, next.lease_until_ms].filter((ms) => ms !== null).map(Number);
+  // Of keys at their concurrency there is no time to tell, and the largest number stands for it.
+  const due = [next.run_at_ms, next.lease_until_ms, next.limited_at_ms]
+    .filter((ms) => ms !== null)
+    .map(Number)
+    .filter((ms) => ms < Number.MAX_SAFE_INTEGER);
   // RETURNING promises no order.
   const claimed = taken
+    .filter(({ id }) => id !== undefined)
     .map((row) => ({ task: decodeTask(row), bytes: String(row.payload).length }))
     .sort((a, b) => byClaimOrder(a.task, b.task));
   return {
@@ -110,7 +120,7 @@ function decodeClaimed(recovered: readonly Row[], taken: readonly Row[], next: R
     recovered: recovered.map((row) => row.status as TaskStatus),
     nextDueAtMs: due.length === 0 ? null : Math.min(...due),
     nowMs: numberOrNull(next.now_ms)!,
-    limited: false,
+    limited: next.limited_at_ms !== null,
   };
 }
 
