@@ -65,7 +65,7 @@ test.each(["better-sqlite3-file", "pg"] as const)(
  */
 function entry(random: Random): SubmitEntry {
   const workMs = random(20) === 0 ? 300 + random(200) : 20 + random(40);
-  return { payload: workMs, priority: random(10), maxAttempts: 1000 };
+  return { payload: workMs, priority: random(10), maxAttempts: 1000, maxCrashes: 1000 };
 }
 
 async function unfinished(wadi: Wadi): Promise<number> {
