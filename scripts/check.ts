@@ -30,11 +30,32 @@ function run(): number {
   return 0;
 }
 
-/** The closing line of a run, from what vitest counted. */
+interface Report {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly testResults: readonly { readonly assertionResults: readonly Assertion[] }[];
+}
+
+interface Assertion {
+  readonly status: string;
+  readonly ancestorTitles: readonly string[];
+  readonly title: string;
+}
+
+/** The closing lines of a run: what was skipped, which says why in its title, and what vitest counted. */
 function count(): string | null {
   try {
-    const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, "utf8"));
-    return `${numPassedTests} passed, ${numFailedTests} failed`;
+    const { numPassedTests, numFailedTests, testResults } = JSON.parse(
+      readFileSync(report, "utf8"),
+    ) as Report;
+    const skipped = testResults
+      .flatMap(({ assertionResults }) => assertionResults)
+      .filter(({ status }) => status !== "passed" && status !== "failed")
+      .map(({ ancestorTitles, title }) => ancestorTitles[0] ?? title);
+    const lines = [...new Set(skipped)].map(
+      (what) => `skipped: ${what}, ${skipped.filter((each) => each === what).length} tests`,
+    );
+    return [...lines, `${numPassedTests} passed, ${numFailedTests} failed`].join("\n");
   } catch {
     return null; // an earlier step failed
   }

@@ -9,6 +9,7 @@ export type ErrorCode =
   | "INVALID_ARGUMENT"
   | "LOST_LEASE"
   | "PROTOCOL_VERSION_MISMATCH"
+  | "QUEUE_FULL"
   | "SCHEMA_MISMATCH"
   | "SERIALIZATION_ERROR"
   | "TASK_CANCELED"
@@ -70,6 +71,23 @@ export class AlreadyExists extends WadiError {
     );
     this.key = key;
     this.taskId = taskId;
+  }
+}
+
+/** A queue has as many queued tasks as this producer lets it have; nothing of the submit was queued. */
+export class QueueFull extends WadiError {
+  override readonly name = "QueueFull";
+  readonly queue: string;
+  /** The `maxQueueDepth` of the queue. */
+  readonly maxDepth: number;
+  constructor(queue: string, maxDepth: number) {
+    super(
+      "QUEUE_FULL",
+      `the queue "${queue}" has no room below its maxQueueDepth of ${maxDepth}; try again later, add workers, or raise maxQueueWaitMs`,
+      { retryable: true },
+    );
+    this.queue = queue;
+    this.maxDepth = maxDepth;
   }
 }
 

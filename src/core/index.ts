@@ -8,6 +8,7 @@ export {
   InvalidArgument,
   LostLease,
   ProtocolVersionMismatch,
+  QueueFull,
   SchemaMismatch,
   SerializationError,
   TaskCanceled,
@@ -19,12 +20,25 @@ export {
   WadiError,
   type WadiErrorOptions,
 } from "./errors.ts";
-export type { Dialect, ErrorClass, Executor, Limits, Row, Statement, Value } from "./executor.ts";
+export type {
+  Answer,
+  Dialect,
+  ErrorClass,
+  Executor,
+  Limits,
+  NativeBatch,
+  OpenTransaction,
+  Row,
+  Statement,
+  Value,
+} from "./executor.ts";
 export type { FleetLimits, RateLimit, TaskLimits } from "./limits.ts";
 export { type MigrateOptions, migrate } from "./migrate.ts";
 export type { Swept } from "./operations/control.ts";
 export type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
 export type { SubmitOutcome, SubmittedTask } from "./operations/submit.ts";
+export type { OwnBatch, Statements } from "./own-batch.ts";
+export type { InTransaction } from "./own-transaction.ts";
 export type { DebounceOptions, ThrottleOptions } from "./pacing.ts";
 export type { CompiledStatement, Migration, Protocol } from "./protocol.ts";
 export type { Retention, RetentionRule } from "./retention.ts";
@@ -32,7 +46,7 @@ export type { CallOptions, RetryPolicy } from "./session.ts";
 export type { StandardSchemaV1 } from "./standard-schema.ts";
 export type { StoreOptions } from "./store.ts";
 export { Store } from "./store.ts";
-export type { SubmitOptions } from "./submission.ts";
+export type { SubmitEntry, SubmitOptions } from "./submission.ts";
 export {
   type ConflictPolicy,
   type ErrorEnvelope,
@@ -43,5 +57,5 @@ export {
   type TaskStatus,
 } from "./task.ts";
 export type { ListOptions, PurgeOptions, RetryOptions, SweepOptions } from "./task-admin.ts";
-export { type SubmitEntry, Wadi, type WadiOptions } from "./wadi.ts";
+export { Wadi, type WadiOptions } from "./wadi.ts";
 export type { WaitOptions } from "./wait.ts";

@@ -3,7 +3,7 @@ import { type Backoff, backoffDelay, sleep } from "./backoff.ts";
 import { DriverError, WadiError } from "./errors.ts";
 import type { ErrorClass, Executor, Row, Statement } from "./executor.ts";
 import { type MigrateOptions, migrate } from "./migrate.ts";
-import type { Operation, Target } from "./operation.ts";
+import { type Operation, single, type Target } from "./operation.ts";
 import { bind } from "./statement.ts";
 import { explainVersion } from "./version.ts";
 
@@ -41,6 +41,7 @@ export class Session {
   readonly #clock: (() => number) | undefined;
   #verified = false;
   #migrating: Promise<void> | undefined;
+  #isReady = false;
 
   constructor(executor: Executor, retry: RetryPolicy, clock: (() => number) | undefined) {
     this.executor = executor;
@@ -102,6 +103,15 @@ export class Session {
     await sleep(Math.min(leftMs, MAX_TIMER_MS), signal, answer.then(over, over));
     if (!isOver) throw this.wrap(name, "unknown", new Error("no answer came in time"));
     return answer;
+  }
+
+  /** Makes sure, once, that nothing is missing: for what is sent by others, who cannot migrate. */
+  async ready(): Promise<void> {
+    if (this.#isReady) return;
+    const select = bind(this.executor, "select_migrations", {});
+    const applied = await this.execute(single("migrate", select, (rows) => rows.map((row) => row.name)));
+    if (!this.executor.protocol.migrations.every(({ name }) => applied.includes(name))) await this.migrate();
+    this.#isReady = true;
   }
 
   /** Applies the migrations that are missing. Calls in flight share one run. */

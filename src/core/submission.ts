@@ -7,7 +7,7 @@ import { type FleetLimits, limitRow } from "./limits.ts";
 import type { Held } from "./operations/lease.ts";
 import type { NewTask } from "./operations/submit.ts";
 import { type DebounceOptions, pacing, type ThrottleOptions } from "./pacing.ts";
-import { invalid } from "./standard-schema.ts";
+import { invalid, type StandardResult } from "./standard-schema.ts";
 import type { ConflictPolicy, Json } from "./task.ts";
 
 export interface SubmitOptions {
@@ -41,6 +41,21 @@ export interface SubmitOptions {
   /** What the whole fleet may do at once under a key. @default the definition's, else none */
   readonly limits?: FleetLimits | undefined;
 }
+
+/** One entry of a `submitMany`: its payload, and options of its own. */
+export type SubmitEntry<Input = unknown> = SubmitOptions & { readonly payload: Input };
+
+/** Checks and serialises one submit. */
+export type Prepare = (
+  task: string | AnyTaskDefinition,
+  payload: unknown,
+  options?: SubmitOptions,
+) => NewTask;
+
+/** Metadata that each submit of a `Wadi` carries, such as the context of a trace. */
+export type MetadataHook = (task: { readonly name: string; readonly queue: string }) => {
+  readonly [key: string]: Json;
+};
 
 /** Ids a child inherits from the task that submits it. */
 export interface Lineage {
@@ -79,6 +94,7 @@ export function prepareTask(
   payload: unknown,
   options: SubmitOptions = {},
   lineage?: Lineage,
+  hook?: MetadataHook,
 ): NewTask {
   const definition = typeof task === "string" ? null : task;
   const name = text("task name", typeof task === "string" ? task : task?.name);
@@ -86,14 +102,15 @@ export function prepareTask(
   const key = optionalText("key", options.key);
   const { conflict, maxDelayMs, throttleMs, ...pace } = pacing(options, key);
   const limits = limitRow(name, options.limits ?? definition?.limits ?? null, payload);
-  const { queue, maxAttempts, maxCrashes, priority, runAt, metadata, correlationId } = options;
+  const queue = text("queue", options.queue ?? definition?.queue ?? "default");
+  const { maxAttempts, maxCrashes, priority, runAt, metadata, correlationId } = options;
   return {
     columns: {
       id: newTaskId(),
       name,
-      queue: text("queue", queue ?? definition?.queue ?? "default"),
+      queue,
       payload: encodeJson(payload === undefined ? null : payload, `the payload of ${name}`, target),
-      metadata: metadata === undefined ? "{}" : encodeMetadata(target, metadata),
+      metadata: encodeMetadata(target, hook?.({ name, queue }), metadata),
       max_attempts: integer("maxAttempts", maxAttempts ?? definition?.maxAttempts ?? 3, 1, 1_000_000),
       max_crashes: integer("maxCrashes", maxCrashes ?? definition?.maxCrashes ?? 3, 1, 1_000_000),
       priority: integer("priority", priority ?? definition?.priority ?? 0, -1000, 1000),
@@ -114,20 +131,25 @@ export function prepareTask(
 }
 
 /**
- * Checks a payload against the schema of its definition.
+ * Checks a payload against the schema of its definition, at once if the schema does.
  *
  * @throws {InvalidArgument} naming the places that are wrong, never their values.
  */
-export async function validatePayload(task: AnyTaskDefinition, payload: unknown): Promise<void> {
-  const checked = await task.payload?.["~standard"].validate(payload);
-  if (checked?.issues) {
-    throw new InvalidArgument(invalid("payload", task.name, checked.issues), { cause: checked.issues });
-  }
+export function validatePayload(task: string | AnyTaskDefinition, payload: unknown): void | Promise<void> {
+  if (typeof task === "string" || task.payload === null) return;
+  const refuse = ({ issues }: StandardResult<unknown>): void => {
+    if (issues) throw new InvalidArgument(invalid("payload", task.name, issues), { cause: issues });
+  };
+  const checked = task.payload["~standard"].validate(payload);
+  return "then" in checked ? Promise.resolve(checked).then(refuse) : refuse(checked);
 }
 
-function encodeMetadata(target: JsonTarget, value: unknown): string {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+/** What the submit says goes before what the hook says. */
+function encodeMetadata(target: JsonTarget, ...sources: unknown[]): string {
+  const given = sources.filter((source) => source !== undefined);
+  if (given.length === 0) return "{}";
+  if (given.some((source) => typeof source !== "object" || source === null || Array.isArray(source))) {
     throw new InvalidArgument("metadata must be an object with JSON values");
   }
-  return encodeJson(value, "metadata", target);
+  return encodeJson(Object.assign({}, ...given), "metadata", target);
 }

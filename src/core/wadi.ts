@@ -1,34 +1,58 @@
 import { onlyKnown } from "./arguments.ts";
+import { Backpressure, type BackpressureOptions } from "./backpressure.ts";
 import type { AnyTaskDefinition, TaskDefinition } from "./define-task.ts";
-import { AlreadyExists, InvalidArgument, TaskCanceled, TaskFailed } from "./errors.ts";
+import { InvalidArgument, TaskCanceled, TaskFailed } from "./errors.ts";
 import type { Executor } from "./executor.ts";
 import type { MigrateOptions } from "./migrate.ts";
 import type { Held } from "./operations/lease.ts";
 import type { NewTask, SubmittedTask } from "./operations/submit.ts";
+import { ownBatch, type Statements } from "./own-batch.ts";
+import { notRejected, prepareMany } from "./own-rows.ts";
+import { type InTransaction, inTransaction } from "./own-transaction.ts";
 import { splitTasks } from "./split.ts";
 import { Store, type StoreOptions } from "./store.ts";
-import { type Lineage, prepareTask, type SubmitOptions, validatePayload } from "./submission.ts";
+import {
+  type Lineage,
+  type MetadataHook,
+  prepareTask,
+  type SubmitEntry,
+  type SubmitOptions,
+  validatePayload,
+} from "./submission.ts";
 import { SubmitQueue } from "./submit-queue.ts";
 import { isTerminal, type Task } from "./task.ts";
 import { byId, byKey, TaskAdmin } from "./task-admin.ts";
 import { checkWait, type WaitOptions, waitForTask } from "./wait.ts";
 
-export type WadiOptions = StoreOptions;
+export interface WadiOptions extends StoreOptions, BackpressureOptions {
+  /** Called at each submit; what it returns is added to the task's metadata, where the submit's own entries stay. */
+  readonly metadata?: MetadataHook | undefined;
+}
 
-/** One entry of a `submitMany`: its payload, and options of its own. */
-export type SubmitEntry<Input = unknown> = SubmitOptions & { readonly payload: Input };
-
-/** The producer's side: submits tasks, reads and controls them, and waits for their results. */
-export class Wadi extends TaskAdmin {
+/**
+ * The producer's side: submits tasks, reads and controls them, and waits for their results. `Native` and `Sync` come from
+ * the executor: what its client's own statements are, and whether its open transactions answer at once.
+ */
+export class Wadi<Native = unknown, Sync extends boolean = boolean> extends TaskAdmin {
+  /** Makes statements to send in a batch of your own, together with your rows. */
+  readonly statements: Statements<Native>;
   readonly #submits: SubmitQueue;
+  readonly #backpressure: Backpressure;
+  readonly #metadata: MetadataHook | undefined;
 
-  constructor(executor: Executor, options: WadiOptions = {}) {
-    onlyKnown("new Wadi", options, ["retry", "clock"]);
+  constructor(executor: Executor<Native, Sync>, options: WadiOptions = {}) {
+    onlyKnown("new Wadi", options, ["retry", "clock", "maxQueueDepth", "maxQueueWaitMs", "metadata"]);
     onlyKnown("retry", options.retry, ["tries", "baseMs", "capMs"]);
     if (executor?.protocol === undefined) {
       throw new InvalidArgument("new Wadi takes an executor, such as betterSqlite3(db)");
     }
+    if (options.metadata !== undefined && typeof options.metadata !== "function") {
+      throw new InvalidArgument("metadata must be a function of { name, queue }");
+    }
     super(new Store(executor, options));
+    this.statements = ownBatch(this.store, this.#check, (submitted) => this.#announce(submitted));
+    this.#metadata = options.metadata;
+    this.#backpressure = new Backpressure(this.store, options);
     this.#submits = new SubmitQueue(this.store.maxBytes, (tasks, parent) => this.#send(tasks, parent));
   }
 
@@ -38,6 +62,7 @@ export class Wadi extends TaskAdmin {
    *
    * @throws {InvalidArgument} | {SerializationError} before anything is sent.
    * @throws {AlreadyExists} under the policy `reject`.
+   * @throws {QueueFull} if the queue has `maxQueueDepth` tasks and gets no room within `maxQueueWaitMs`.
    */
   submit<Input, Payload, Result>(
     task: TaskDefinition<Input, Payload, Result>,
@@ -67,6 +92,8 @@ export class Wadi extends TaskAdmin {
    * Queues many tasks of one name and returns them in order. They travel as one JSON parameter, split only
    * where it would be larger than the database takes (or names a key twice); each part is atomic by itself.
    * A key that the policy `reject` refuses shows as `outcome: "rejected"`, with the task that has it.
+   *
+   * @throws {QueueFull} as `submit`, before any of them is queued.
    */
   submitMany<Input, Payload, Result>(
     task: TaskDefinition<Input, Payload, Result>,
@@ -77,17 +104,26 @@ export class Wadi extends TaskAdmin {
     task: string | AnyTaskDefinition,
     entries: readonly SubmitEntry[],
   ): Promise<SubmittedTask[]> {
-    if (!Array.isArray(entries))
-      throw new InvalidArgument("submitMany takes an array of { payload, ...options }");
-    const prepared = entries.map(({ payload, ...options }) =>
-      prepareTask(this.executor, task, payload, options),
-    );
-    if (typeof task !== "string" && task.payload !== null) {
-      for (const { payload } of entries) await validatePayload(task, payload);
-    }
+    const prepared = prepareMany(this.#check, task, entries);
+    for (const { payload } of entries) await validatePayload(task, payload);
+    await this.#backpressure.admit(prepared);
     const parts: SubmittedTask[][] = [];
     for (const part of splitTasks(prepared, this.store.maxBytes)) parts.push(await this.#send(part));
     return parts.flat();
+  }
+
+  /**
+   * Submits, cancels and reads as a part of an open transaction of yours: a node-pg client after `BEGIN`, a
+   * better-sqlite3 handle inside of `db.transaction(() => ...)`, a transaction of libSQL, PGlite or Drizzle.
+   *
+   * The tables must be there; run `migrate()` when the program starts. Where the client answers at once, so do the
+   * methods. Workers of the same `Wadi` may look for the tasks before you commit, and look again as ever.
+   *
+   * @throws {InvalidArgument} if no transaction is open on `tx`.
+   * @throws {Unsupported} where there is none, as on D1 and Neon over HTTP: use `statements`.
+   */
+  with(tx: unknown): InTransaction<Sync> {
+    return inTransaction(this.store, this.#check, tx, (submitted) => this.#announce(submitted));
   }
 
   /**
@@ -168,24 +204,34 @@ export class Wadi extends TaskAdmin {
     payload: unknown,
     options?: SubmitOptions,
   ): Promise<NewTask> {
-    const prepared = prepareTask(this.executor, task, payload, options, lineage);
-    if (typeof task !== "string" && task.payload !== null) await validatePayload(task, payload);
+    const prepared = this.#check(task, payload, options, lineage);
+    await validatePayload(task, payload);
     return prepared;
   }
 
+  readonly #check = (
+    task: string | AnyTaskDefinition,
+    payload: unknown,
+    options?: SubmitOptions,
+    lineage?: Lineage,
+  ): NewTask => prepareTask(this.executor, task, payload, options, lineage, this.#metadata);
+
   async #submit(prepared: NewTask, parent?: Held): Promise<SubmittedTask> {
-    const submitted = await this.#submits.add(prepared, parent);
-    if (submitted.outcome === "rejected") throw new AlreadyExists(prepared.key!, submitted.id);
-    return submitted;
+    await this.#backpressure.admit([prepared]);
+    return notRejected(prepared, await this.#submits.add(prepared, parent));
   }
 
   async #send(tasks: readonly NewTask[], parent?: Held): Promise<SubmittedTask[]> {
     const submitted = await this.store.submit(tasks, undefined, parent);
+    this.#announce(submitted);
+    return submitted;
+  }
+
+  #announce(submitted: readonly SubmittedTask[]): void {
     const due = submitted.filter(
       ({ outcome, runAtMs, updatedAtMs }) =>
         (outcome === "created" || outcome === "debounced") && runAtMs <= updatedAtMs,
     );
     if (due.length > 0) this.signals.queued([...new Set(due.map(({ queue }) => queue))]);
-    return submitted;
   }
 }

@@ -61,7 +61,7 @@ const OPTION_NAMES = [
  * - `POST /drain`, `GET /drain`: runs due tasks within the budget, 200 with the DrainSummary.
  *
  * Errors are `{ error: { code, message, retryable } }`: 400 (an argument, a body that is not JSON), 401, 404, 405,
- * 409 (the key is taken under `reject`), 413, 503 (the database is out of reach) and 500. What the database said
+ * 409 (the key is taken under `reject`), 413, 429 (the queue is full), 503 (the database is out of reach) and 500. What the database said
  * reaches only the log.
  *
  * @throws {InvalidArgument} if an option is out of range.

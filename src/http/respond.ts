@@ -36,12 +36,10 @@ export function toHttpError(error: unknown): HttpError {
   }
   const { code, message, retryable } = error;
   const status = STATUS[code];
-  if (status !== undefined) return new HttpError(status, code, message, { retryable });
+  const options = { retryable, headers: retryable ? { "retry-after": "1" } : {} };
+  if (status !== undefined) return new HttpError(status, code, message, options);
   if (code === "DRIVER_ERROR" && retryable) {
-    return new HttpError(503, code, "the database is not available at the moment; try again", {
-      retryable,
-      headers: { "retry-after": "1" },
-    });
+    return new HttpError(503, code, "the database is not available at the moment; try again", options);
   }
   if (TELLING.has(code)) return new HttpError(500, code, message);
   return new HttpError(500, code, "the database refused the request; the log of this function says why");

@@ -1,7 +1,7 @@
 import type { Executor } from "../../src/core/executor.ts";
 import { migrate } from "../../src/core/migrate.ts";
 import { inSchema } from "../../src/drivers/pg-schema.ts";
-import type { Target } from "../support/target.ts";
+import type { OpenTarget, Target } from "../support/target.ts";
 import { runScenario, ScenarioFailure } from "./interpreter.ts";
 import { brokenRules } from "./row-rules.ts";
 import type { Scenario } from "./scenario.ts";
@@ -15,10 +15,10 @@ export interface Arena {
 
 /** @param wrap Puts something between the scenarios and the database. */
 export async function openArena(
-  target: Target,
+  target: Pick<Target, "open"> | Pick<OpenTarget, "executor" | "close">,
   wrap: (executor: Executor) => Executor = (executor) => executor,
 ): Promise<Arena> {
-  const { executor, close } = await target.open();
+  const { executor, close } = "open" in target ? await target.open() : target;
   await migrate(executor);
   return {
     async run(scenario) {

@@ -13,7 +13,7 @@ import { loadScenarios, OWN_SCENARIOS } from "./scenario.ts";
 const SCHEMA = `Jobs'"ö`;
 const scenarios = loadScenarios(OWN_SCENARIOS);
 
-type Connect = (url: string) => Promise<{ executor: Executor; close(): Promise<unknown> }>;
+type Connect = (url: string) => Promise<{ executor: Executor; close(): Promise<void> }>;
 
 const drivers: Record<string, Connect> = {
   async pg(url) {
@@ -27,23 +27,13 @@ const drivers: Record<string, Connect> = {
   },
 };
 
-describe.each(Object.entries(drivers))("%s in a schema of its own", (name, connect) => {
+describe.each(Object.entries(drivers))("%s in a schema of its own", (_, connect) => {
   let url: string;
   let arena: Arena;
 
   beforeAll(async () => {
     url = await createDatabase();
-    const { executor, close } = await connect(url);
-    arena = await openArena({
-      name: name as "pg",
-      dialect: "postgres",
-      open: async () => ({
-        executor,
-        connect: async () => executor,
-        meter: () => ({}) as never,
-        close: async () => void (await close()),
-      }),
-    });
+    arena = await openArena(await connect(url));
   });
 
   afterAll(() => arena?.close());

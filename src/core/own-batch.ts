@@ -1,0 +1,80 @@
+import type { TaskDefinition } from "./define-task.ts";
+import { InvalidArgument, Unsupported } from "./errors.ts";
+import type { SubmittedTask } from "./operations/submit.ts";
+import { ownRows } from "./own-rows.ts";
+import type { Store } from "./store.ts";
+import type { Prepare, SubmitEntry, SubmitOptions } from "./submission.ts";
+import type { Task } from "./task.ts";
+
+/** Statements of the client's own kind, to be sent in a batch with others. Nothing has happened until then. */
+export interface OwnBatch<Native, T> {
+  /** Send all of them, in this order. */
+  readonly statements: Native[];
+  /** What they did, from the results that the client gave for them. */
+  read(results: readonly unknown[]): T;
+}
+
+/** Makes statements for a batch of your own: `env.DB.batch`, `sql.transaction` of Neon, `client.batch` of libSQL. */
+export interface Statements<Native = unknown> {
+  /**
+   * Statements that queue one task, and its id. The first call of a process makes sure, in one round trip, that the
+   * tables are there; others send nothing.
+   *
+   * A key that has a task already keeps it, as in `submit`; then `id` is that of no task, and `read` or `getByKey`
+   * gives the one there is. Under the policy `reject` the whole batch fails with `wadi:already_exists` in its message.
+   *
+   * @throws {InvalidArgument} | {SerializationError} before anything is sent.
+   * @throws {Unsupported} on a client that takes no batch of statements: use `wadi.with(tx)`.
+   */
+  submit<Input, Payload, Result>(
+    task: TaskDefinition<Input, Payload, Result>,
+    payload: Input,
+    options?: SubmitOptions,
+  ): Promise<{ readonly id: string } & OwnBatch<Native, SubmittedTask<Input, Result>>>;
+  submit(
+    task: string,
+    payload: unknown,
+    options?: SubmitOptions,
+  ): Promise<{ readonly id: string } & OwnBatch<Native, SubmittedTask>>;
+  /** Statements that queue many tasks of one name, and their ids in order. See `submit`. */
+  submitMany<Input, Payload, Result>(
+    task: TaskDefinition<Input, Payload, Result>,
+    entries: readonly SubmitEntry<Input>[],
+  ): Promise<{ readonly ids: string[] } & OwnBatch<Native, SubmittedTask<Input, Result>[]>>;
+  submitMany(
+    task: string,
+    entries: readonly SubmitEntry[],
+  ): Promise<{ readonly ids: string[] } & OwnBatch<Native, SubmittedTask[]>>;
+  /** Statements that cancel a queued task or ask a running one to stop. `read` gives it, null if there is none. */
+  cancel(id: string): Promise<OwnBatch<Native, Task | null>>;
+  cancelByKey(key: string): Promise<OwnBatch<Native, Task | null>>;
+}
+
+export function ownBatch<Native>(
+  store: Store,
+  prepare: Prepare,
+  onSubmitted: (tasks: readonly SubmittedTask[]) => void,
+): Statements<Native> {
+  const { native, name } = store.executor;
+  return ownRows(store, prepare, {
+    isSync: false,
+    isBlind: true,
+    onSubmitted,
+    async send({ statements, decode }, ids) {
+      if (native === undefined) {
+        throw new Unsupported(
+          `${name} takes no batch of statements; begin a transaction, and use wadi.with(tx)`,
+        );
+      }
+      await store.ready();
+      const read = (results: readonly unknown[]) => {
+        const { length } = statements;
+        if (results?.length === length) return decode(results.map(native.rows));
+        throw new InvalidArgument(
+          `read takes the ${length} results of its own statements, got ${results?.length}; slice them out of your batch's`,
+        );
+      };
+      return { ...ids, statements: native.prepare(statements), read };
+    },
+  }) as Statements<Native>;
+}

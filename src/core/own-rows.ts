@@ -1,0 +1,113 @@
+import type { AnyTaskDefinition } from "./define-task.ts";
+import { AlreadyExists, InvalidArgument } from "./errors.ts";
+import { all, type Operation } from "./operation.ts";
+import { cancelTask } from "./operations/control.ts";
+import { type NewTask, type SubmittedTask, submit } from "./operations/submit.ts";
+import { splitTasks } from "./split.ts";
+import { bind } from "./statement.ts";
+import type { Store } from "./store.ts";
+import { type Prepare, type SubmitEntry, type SubmitOptions, validatePayload } from "./submission.ts";
+import { byId, byKey } from "./task-admin.ts";
+
+/** What comes at once from a client that answers at once. */
+export type Maybe<T> = T | Promise<T>;
+
+/** How operations reach the database together with the application's own rows. */
+export interface Way {
+  /** Whether nothing may be waited for. */
+  readonly isSync: boolean;
+  /** Whether the results are seen only after the commit, so that a key that is taken has to fail the batch by itself. */
+  readonly isBlind: boolean;
+  /** Told of what was submitted, as far as anybody can know it. */
+  onSubmitted(tasks: readonly SubmittedTask[]): void;
+  /** `ids` are those of the tasks that the operation makes. */
+  send<T>(operation: Operation<T>, ids?: object): Maybe<unknown>;
+}
+
+/** The calls that both ways have, with results as the way gives them. */
+export interface OwnRows {
+  submit(task: string | AnyTaskDefinition, payload: unknown, options?: SubmitOptions): unknown;
+  submitMany(task: string | AnyTaskDefinition, entries: readonly SubmitEntry[]): unknown;
+  cancel(id: string): unknown;
+  cancelByKey(key: string): unknown;
+}
+
+export function ownRows(store: Store, prepare: Prepare, way: Way): OwnRows {
+  const answer = <T>(work: () => Maybe<T>) => (way.isSync ? work() : (async () => work())());
+
+  /** Sends `operation` once the payloads are known to be right. */
+  function submitAll<T>(
+    task: string | AnyTaskDefinition,
+    payloads: readonly unknown[],
+    operation: Operation<T>,
+    ids: object,
+  ): Maybe<unknown> {
+    const checks = payloads.map((payload) => validatePayload(task, payload)).filter((check) => check);
+    if (checks.length === 0) return way.send(operation, ids);
+    const checked = Promise.all(checks);
+    if (!way.isSync) return checked.then(() => way.send(operation, ids));
+    checked.catch(() => {});
+    throw new InvalidArgument(
+      `the payload schema of ${(task as AnyTaskDefinition).name} answers later, and this transaction cannot wait; use one that validates at once`,
+    );
+  }
+
+  function submission<T>(tasks: readonly NewTask[], read: (submitted: SubmittedTask[]) => T): Operation<T> {
+    const { target } = store;
+    const parts = splitTasks(tasks, store.maxBytes).map((part) => submit(target, part));
+    const { statements, decode } = all("submit", parts);
+    const keys = tasks
+      .filter(({ conflict }) => way.isBlind && conflict === "reject")
+      .map(({ columns: { id }, key, conflict }) => ({ id, key, conflict }));
+    const fence = () => bind(target, "fence_task_keys", { tasks_json: JSON.stringify(keys) });
+    return {
+      name: "submit",
+      statements: keys.length === 0 ? statements : [...statements, fence()],
+      decode: (results) => {
+        const submitted = decode(results).flat();
+        way.onSubmitted(submitted);
+        return read(submitted);
+      },
+    };
+  }
+
+  return {
+    submit: (task, payload, options) =>
+      answer(() => {
+        const prepared = prepare(task, payload, options);
+        const read = ([submitted]: SubmittedTask[]) => notRejected(prepared, submitted!);
+        return submitAll(task, [payload], submission([prepared], read), { id: prepared.columns.id });
+      }),
+    submitMany: (task, entries) =>
+      answer(() => {
+        const prepared = prepareMany(prepare, task, entries);
+        const payloads = entries.map(({ payload }) => payload);
+        const ids = prepared.map(({ columns }) => columns.id);
+        return submitAll(
+          task,
+          payloads,
+          submission(prepared, (submitted) => submitted),
+          { ids },
+        );
+      }),
+    cancel: (id) => answer(() => way.send(cancelTask(store.target, byId(id)))),
+    cancelByKey: (key) => answer(() => way.send(cancelTask(store.target, byKey(key)))),
+  };
+}
+
+/** @throws {AlreadyExists} */
+export function notRejected({ key }: NewTask, submitted: SubmittedTask): SubmittedTask {
+  if (submitted.outcome === "rejected") throw new AlreadyExists(key!, submitted.id);
+  return submitted;
+}
+
+/** Checks the entries of a `submitMany`. Nothing is sent. */
+export function prepareMany(
+  prepare: Prepare,
+  task: string | AnyTaskDefinition,
+  entries: readonly SubmitEntry[],
+): NewTask[] {
+  if (!Array.isArray(entries))
+    throw new InvalidArgument("submitMany takes an array of { payload, ...options }");
+  return entries.map(({ payload, ...options }) => prepare(task, payload, options));
+}

@@ -1,0 +1,86 @@
+import type { TaskDefinition } from "./define-task.ts";
+import { InvalidArgument, Unsupported, WadiError } from "./errors.ts";
+import type { Answer, Row } from "./executor.ts";
+import type { SubmittedTask } from "./operations/submit.ts";
+import { ownRows } from "./own-rows.ts";
+import type { Store } from "./store.ts";
+import type { Prepare, SubmitEntry, SubmitOptions } from "./submission.ts";
+import type { Task } from "./task.ts";
+
+/**
+ * Submits and cancels as a part of a transaction that is yours to commit: all of it counts once you do, and none of it
+ * if you roll back.
+ *
+ * Nothing is retried in here: an error leaves it to you to roll back and to run the transaction again. In a client that
+ * answers at once (better-sqlite3) the methods return their value, or throw; else they return promises.
+ */
+export interface InTransaction<Sync extends boolean = boolean> {
+  /**
+   * Queues one task, see `Wadi.submit`.
+   *
+   * @throws {AlreadyExists} under the policy `reject`; the transaction is not harmed by it.
+   * @throws {DriverError} if the database refuses it, or if its tables are missing: they cannot be made in here.
+   */
+  submit<Input, Payload, Result>(
+    task: TaskDefinition<Input, Payload, Result>,
+    payload: Input,
+    options?: SubmitOptions,
+  ): Answer<Sync, SubmittedTask<Input, Result>>;
+  submit(task: string, payload: unknown, options?: SubmitOptions): Answer<Sync, SubmittedTask>;
+  /** Queues many tasks of one name, see `Wadi.submitMany`. */
+  submitMany<Input, Payload, Result>(
+    task: TaskDefinition<Input, Payload, Result>,
+    entries: readonly SubmitEntry<Input>[],
+  ): Answer<Sync, SubmittedTask<Input, Result>[]>;
+  submitMany(task: string, entries: readonly SubmitEntry[]): Answer<Sync, SubmittedTask[]>;
+  /** Cancels a queued task or asks a running one to stop, and returns it; null if there is none. */
+  cancel(id: string): Answer<Sync, Task | null>;
+  cancelByKey(key: string): Answer<Sync, Task | null>;
+}
+
+export function inTransaction<Sync extends boolean>(
+  store: Store,
+  prepare: Prepare,
+  tx: unknown,
+  onSubmitted: (tasks: readonly SubmittedTask[]) => void,
+): InTransaction<Sync> {
+  const { executor } = store;
+  const { name } = executor;
+  /** Each time anew: its owner may have ended it. */
+  const open = () => {
+    const opened = executor.within?.(tx);
+    if (opened) return opened;
+    if (opened === null) {
+      throw new InvalidArgument(
+        `with(tx) found no open transaction of ${name}; begin one, await that, and use it before it ends`,
+      );
+    }
+    throw new Unsupported(
+      `${name} has no transactions that stay open; send what wadi.statements.submit makes in a batch of your own`,
+    );
+  };
+  return ownRows(store, prepare, {
+    isSync: open().isSync,
+    isBlind: false,
+    onSubmitted,
+    send({ name: operation, statements, decode }) {
+      const guard = store.guard();
+      const done = (results: readonly Row[][]) => decode(results.slice(guard.length));
+      const fail = (error: unknown) => {
+        if (WadiError.is(error)) throw error;
+        const kind = executor.classify(error);
+        const advice =
+          kind === "missing-schema"
+            ? "its tables are missing and cannot be made in your transaction; run wadi.migrate() before it"
+            : "roll your transaction back; the cause says why";
+        throw store.wrap(operation, kind, error, advice);
+      };
+      try {
+        const results = open().batch([...guard, ...statements]);
+        return results instanceof Promise ? results.then(done).catch(fail) : done(results);
+      } catch (error) {
+        return fail(error);
+      }
+    },
+  }) as InTransaction<Sync>;
+}
