@@ -62,3 +62,9 @@ export function join<A, B>(name: string, first: Operation<A>, second: Operation<
     resend: () => join(name, first.resend?.() ?? first, second.resend?.() ?? second),
   };
 }
+
+/** An operation that was sent before and may have been committed; every further send is one again. */
+export function again<T>(operation: Operation<T>): Operation<T> {
+  const resent = operation.resend?.() ?? operation;
+  return { ...resent, resend: () => resent };
+}

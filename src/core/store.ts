@@ -1,6 +1,6 @@
 import type { Executor } from "./executor.ts";
 import { fenced } from "./fence.ts";
-import { join, type Operation, type Target } from "./operation.ts";
+import { again, join, type Operation, type Target } from "./operation.ts";
 import {
   cancelTask,
   type PurgeFilter,
@@ -122,18 +122,26 @@ export class Store extends Session {
     return this.#run(updateProgress, [held, report], call);
   }
 
-  settle(settlements: readonly Settlement[], call?: CallOptions): Promise<Settled[]> {
-    return this.#run(settle, [settlements, this.maxBytes], call);
+  /** @param resent Whether the same was sent before and may have been committed: then what it did is found again. */
+  settle(settlements: readonly Settlement[], call?: CallOptions, resent = false): Promise<Settled[]> {
+    const operation = settle(this.target, settlements, this.maxBytes);
+    return this.execute(resent ? again(operation) : operation, call);
   }
 
-  /** The round trip of a drain: settles what finished and claims into the free slots. */
+  /**
+   * The round trip of a drain: settles what finished and claims into the free slots.
+   *
+   * @param resent Whether the same was sent before and may have been committed: then what it did is found again.
+   */
   cycle(
     settlements: readonly Settlement[],
     request: ClaimRequest,
     call?: CallOptions,
+    resent = false,
   ): Promise<[settled: Settled[], claimed: Claimed]> {
     const { target } = this;
     const settling = settle(target, settlements, this.maxBytes);
-    return this.execute(join("cycle", settling, claim(target, request)), call);
+    const operation = join("cycle", settling, claim(target, request));
+    return this.execute(resent ? again(operation) : operation, call);
   }
 }

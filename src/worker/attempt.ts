@@ -1,104 +1,145 @@
 import { MAX_DELAY_MS } from "../core/arguments.ts";
 import { type Backoff, backoffDelay } from "../core/backoff.ts";
+import type { AnyTaskDefinition } from "../core/define-task.ts";
 import { envelope, envelopeOf } from "../core/envelope.ts";
 import { LostLease, TaskCanceled, TaskError, WadiError } from "../core/errors.ts";
 import { encodeJson } from "../core/json.ts";
 import type { Held, Renewed } from "../core/operations/lease.ts";
 import type { Outcome, Settlement } from "../core/operations/settle.ts";
-import { invalid } from "../core/standard-schema.ts";
-import type { Task } from "../core/task.ts";
+import type { SubmittedTask } from "../core/operations/submit.ts";
+import type { SubmitOptions } from "../core/submission.ts";
+import type { Task, TaskStatus } from "../core/task.ts";
 import type { Wadi } from "../core/wadi.ts";
-import type { TaskContext } from "./context.ts";
-import type { Registration } from "./registration.ts";
+import type { Delivery } from "./delivery.ts";
+import type { Member } from "./pools.ts";
 
-/** One run of one handler on one claimed task. Ends exactly once; whatever comes later is ignored. */
-export interface Attempt {
-  readonly held: Held;
-  /** Local estimate of when the lease runs out, in epoch milliseconds. */
-  leaseEndsAtMs: number;
-  /** Runs the handler. Never rejects. */
-  run(): Promise<void>;
-  /** Stops the handler: aborts its signal and, after a grace time, counts the attempt as timed out. */
-  expire(why: string): void;
-  /**
-   * Takes in what the database said of the lease: lost, or held, perhaps with a requested cancel. The settlement
-   * will turn into a cancel by itself.
-   */
-  learn(renewed: Renewed | null | undefined, leaseEndsAtMs: number): void;
-  /** The task belongs to somebody else now: nothing of this attempt may be written any more. */
-  lose(): void;
+/** The lease of all tasks of one claim. */
+export interface Lease {
+  /** The token of the claim. */
+  readonly workerId: string;
+  /** Local estimate of when it runs out, in epoch milliseconds. */
+  endsAtMs: number;
+  /** Tasks under it that are not settled yet. */
+  inPlay: number;
 }
 
-export interface AttemptOptions {
+/** Whose attempts they are. */
+export interface AttemptOwner {
   readonly wadi: Wadi;
   readonly backoff: Backoff;
   readonly leaseMs: number;
-  /** Epoch milliseconds at which the invocation stops its handlers. */
-  readonly stopAtMs: number;
-  /** How long an aborted handler may take to come back before it is cut off, in milliseconds. */
-  readonly graceMs: number;
-  /** Called once. Without a settlement the lease is lost and there is nothing to settle. */
-  readonly onEnd: (attempt: Attempt, settlement: Settlement | null) => void;
+  /** Called once. `attempt.settlement` is what is to be stored; null if the lease is lost. */
+  ended(attempt: Attempt): void;
+  /** Called instead of `ended` where somebody else has stored what became of the task. */
+  endedElsewhere(attempt: Attempt, status: TaskStatus): void;
 }
 
-export function newAttempt(
-  task: Task,
-  registration: Registration,
-  leaseEndsAtMs: number,
-  { wadi, backoff, leaseMs, stopAtMs, graceMs, onEnd }: AttemptOptions,
-): Attempt {
-  const { store, executor } = wadi;
-  const { maxRunMs } = registration;
-  const held = { id: task.id, workerId: task.workerId! };
-  const abort = new AbortController();
-  const { signal } = abort;
-  const timers: ReturnType<typeof setTimeout>[] = [];
-  const startedAtMs = Date.now();
-  const ceilingMs = startedAtMs + (maxRunMs ?? Number.POSITIVE_INFINITY);
-  const deadlineMs = Math.min(ceilingMs, stopAtMs);
-  const delay = () => backoffDelay(backoff, task.attempt);
-  let canceled = false;
-  let ended = false;
-  /** How the attempt ends once its time is up. */
-  let timeout: Outcome | null = null;
+/** One claimed task in this worker's hands. Ends exactly once; whatever comes later is ignored. */
+export class Attempt implements Held {
+  readonly task: Task;
+  /** The name it belongs to, in its pool. */
+  readonly member: Member;
+  readonly lease: Lease;
+  /** Length of its payload as JSON. */
+  readonly bytes: number;
+  /** From its due time to its claim, in milliseconds. */
+  readonly queuedMs: number;
+  /** The call it is in; null before it starts. */
+  delivery: Delivery | null = null;
+  /** 0 before it starts. */
+  startedAtMs = 0;
+  durationMs = 0;
+  /** Epoch milliseconds at which it is cut off. */
+  deadlineMs = Number.POSITIVE_INFINITY;
+  /** How it ended; null while it runs and after its lease is lost. */
+  settlement: Settlement | null = null;
+  canceled = false;
+  lost = false;
+  hasEnded = false;
+  readonly #owner: AttemptOwner;
+  #abort: AbortController | null = null;
+  #abortReason: unknown;
+  /** How it ends once its time is up. */
+  #timeout: Outcome | null = null;
+  /** Whether somebody else is storing the settlement, and how the attempt ended meanwhile. */
+  #elsewhere = false;
+  #meanwhile: Outcome | null = null;
 
-  function end(outcome: Outcome | null): void {
-    if (ended) return;
-    ended = true;
-    for (const timer of timers) clearTimeout(timer);
-    registration.runs.add(Date.now() - startedAtMs);
-    onEnd(attempt, outcome && { ...held, attempt: task.attempt, ...outcome });
+  constructor(
+    owner: AttemptOwner,
+    task: Task,
+    member: Member,
+    lease: Lease,
+    claim: { readonly bytes: number; readonly nowMs: number },
+  ) {
+    this.#owner = owner;
+    this.task = task;
+    this.member = member;
+    this.lease = lease;
+    this.bytes = claim.bytes;
+    this.queuedMs = Math.max(0, claim.nowMs - task.runAtMs);
   }
 
-  async function validate(what: "payload" | "result", value: unknown): Promise<unknown> {
-    const checked = await registration[what]?.["~standard"].validate(value);
-    if (checked === undefined) return value;
-    if (checked.issues === undefined) return checked.value;
-    throw new TaskError(invalid(what, task.name, checked.issues), {
-      code: `invalid_${what}`,
-      retryable: false,
-    });
+  get id(): string {
+    return this.task.id;
   }
 
-  function completed(result: unknown): Outcome {
+  get workerId(): string {
+    return this.lease.workerId;
+  }
+
+  /** Made for those who look at it. */
+  get signal(): AbortSignal {
+    if (this.#abort === null) {
+      this.#abort = new AbortController();
+      if (this.#abortReason !== undefined) this.#abort.abort(this.#abortReason);
+    }
+    return this.#abort.signal;
+  }
+
+  #stop(reason: unknown): void {
+    this.#abortReason ??= reason;
+    this.#abort?.abort(reason);
+  }
+
+  end(outcome: Outcome | null): void {
+    if (this.hasEnded) return;
+    if (this.#elsewhere && outcome !== null) {
+      this.#meanwhile = outcome;
+      return;
+    }
+    this.hasEnded = true;
+    if (this.startedAtMs > 0) this.durationMs = Date.now() - this.startedAtMs;
+    if (outcome !== null) {
+      this.settlement = { id: this.id, workerId: this.workerId, attempt: this.task.attempt, ...outcome };
+    }
+    this.#owner.ended(this);
+  }
+
+  complete(result: unknown): void {
+    if (!this.hasEnded) this.end(this.#completed(result));
+  }
+
+  #completed(result: unknown): Outcome {
     try {
-      const resultJson = encodeJson(
-        result === undefined ? null : result,
-        `the result of ${task.name}`,
-        executor,
-      );
-      return { outcome: "complete", resultJson };
+      const value = result === undefined ? null : result;
+      const what = `the result of ${this.task.name}`;
+      return { outcome: "complete", resultJson: encodeJson(value, what, this.#owner.wadi.executor) };
     } catch (error) {
-      if (!WadiError.is(error)) throw error;
+      if (!WadiError.is(error)) return this.#failed(error); // a getter of the result threw
       return { outcome: "fail", error: envelope(error.name, "unserializable_result", error.message, false) };
     }
   }
 
-  function failed(thrown: unknown): Outcome {
-    if (timeout !== null) return timeout;
-    const error = envelopeOf(thrown, executor);
+  fail(thrown: unknown): void {
+    if (!this.hasEnded) this.end(this.#failed(thrown));
+  }
+
+  #failed(thrown: unknown): Outcome {
+    if (this.#timeout !== null) return this.#timeout;
+    const error = envelopeOf(thrown, this.#owner.wadi.executor);
     if (!error.retryable) return { outcome: "fail", error };
-    let delayMs = delay();
+    let delayMs = backoffDelay(this.#owner.backoff, this.task.attempt);
     try {
       // Of whatever was thrown: it may have no such field, one of another type, or one that throws.
       const askedMs = Math.min(Math.max(0, Math.round((thrown as TaskError).delayMs!)), MAX_DELAY_MS);
@@ -107,87 +148,102 @@ export function newAttempt(
     return { outcome: "retry", error, delayMs };
   }
 
-  function mustOwn(): void {
-    if (signal.reason instanceof LostLease) throw signal.reason;
+  /** Hands the task back without spending the attempt. */
+  release(): void {
+    this.end({ outcome: "release", delayMs: 0 });
   }
 
-  const context = (payload: unknown): TaskContext => ({
-    payload,
-    task,
-    id: task.id,
-    attempt: task.attempt,
-    signal,
-    deadlineMs,
-    timeLeftMs: () => Math.max(0, deadlineMs - Date.now()),
-    get canceled() {
-      return canceled;
-    },
-    async progress(value, message) {
-      mustOwn();
-      const progress = Number.isFinite(value) ? Math.min(1, Math.max(0, value!)) : null;
-      const text = message?.replaceAll("\0", "").toWellFormed() ?? null;
-      attempt.learn(await store.progress(held, { progress, message: text }), attempt.leaseEndsAtMs);
-      mustOwn();
-    },
-    async heartbeat() {
-      mustOwn();
-      const sentAtMs = Date.now();
-      attempt.learn((await store.heartbeat([held], leaseMs))[0], sentAtMs + leaseMs);
-      mustOwn();
-      return { canceled };
-    },
-    succeed(result) {
-      end(completed(result));
-      return result;
-    },
-    fail: (error) => end(failed(error)),
-    async submit(child: Parameters<Wadi["submitFrom"]>[1], childPayload: unknown, options?: object) {
-      mustOwn();
-      const lineage = {
-        parentId: task.id,
-        rootId: task.rootId ?? task.id,
-        correlationId: task.correlationId,
-        held,
-      };
-      return wadi.submitFrom(lineage, child, childPayload, options) as never;
-    },
-  });
+  /** Tells the handler that its time is up; `cutOff` ends the attempt if it does not come back. */
+  expire(why: string): void {
+    if (this.hasEnded || this.#timeout !== null) return;
+    const message = `the handler ${why}`;
+    const error = envelope("HandlerTimeout", "handler_timeout", message, true);
+    this.#timeout = {
+      outcome: "retry",
+      error,
+      delayMs: backoffDelay(this.#owner.backoff, this.task.attempt),
+    };
+    this.#stop(new TaskError(message, { code: "handler_timeout" }));
+  }
 
-  const attempt: Attempt = {
-    held,
-    leaseEndsAtMs,
-    async run() {
-      if (ceilingMs <= stopAtMs) {
-        timers.push(
-          setTimeout(() => attempt.expire(`ran longer than its maxRunMs of ${maxRunMs} ms`), maxRunMs!),
-        );
-      }
-      try {
-        const result = await registration.handler(context(await validate("payload", task.payload)));
-        end(completed(await validate("result", result)));
-      } catch (error) {
-        end(failed(error));
-      }
-    },
-    expire(why) {
-      if (ended || timeout !== null) return;
-      const message = `the handler ${why}`;
-      const error = envelope("HandlerTimeout", "handler_timeout", message, true);
-      timeout = { outcome: "retry", error, delayMs: delay() };
-      abort.abort(new TaskError(message, { code: "handler_timeout" }));
-      timers.push(setTimeout(() => end(timeout), graceMs));
-    },
-    learn(renewed, endsAtMs) {
-      if (!renewed) attempt.lose();
-      attempt.leaseEndsAtMs = endsAtMs;
-      if (!renewed?.cancelRequested || canceled || ended) return;
-      canceled = true;
-      abort.abort(new TaskCanceled(task));
-    },
-    lose() {
-      abort.abort(new LostLease(task.id));
-      end(null);
-    },
-  };
-  return attempt;
+  cutOff(): void {
+    this.end(this.#timeout);
+  }
+
+  /**
+   * Takes in what the database said of the lease: lost, or held, perhaps with a requested cancel. The settlement
+   * will turn into a cancel by itself.
+   */
+  learn(renewed: Renewed | null | undefined): void {
+    if (!renewed) {
+      // While it is stored elsewhere, what came of that says more than that the task runs no longer.
+      if (!this.#elsewhere) this.lose();
+      return;
+    }
+    if (!renewed.cancelRequested || this.canceled || this.hasEnded) return;
+    this.canceled = true;
+    this.#stop(new TaskCanceled(this.task));
+  }
+
+  /** The task belongs to somebody else now: nothing of this attempt may be written any more. */
+  lose(): void {
+    this.lost = true;
+    this.#stop(new LostLease(this.id));
+    this.end(null);
+  }
+
+  /** @throws {LostLease} if another worker may have the task. */
+  mustOwn(): void {
+    if (this.lost) throw new LostLease(this.id);
+  }
+
+  /**
+   * Leaves the settlement to somebody who stores it together with something else. Until one of the two methods below
+   * says how that went, the attempt does not end in any other way but by the loss of its lease.
+   */
+  settleElsewhere(): void {
+    this.#elsewhere = true;
+  }
+
+  /** It was stored, and this is what the task became. */
+  settledElsewhere(status: TaskStatus): void {
+    this.#elsewhere = false;
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.durationMs = Date.now() - this.startedAtMs;
+    this.#owner.endedElsewhere(this, status);
+  }
+
+  /** It was not stored: the attempt ends as it would have. */
+  notSettledElsewhere(): void {
+    this.#elsewhere = false;
+    if (this.#meanwhile !== null) this.end(this.#meanwhile);
+  }
+
+  async progress(value: number | null, message?: string): Promise<void> {
+    this.mustOwn();
+    const progress = Number.isFinite(value) ? Math.min(1, Math.max(0, value!)) : null;
+    const text = message?.replaceAll("\0", "").toWellFormed() ?? null;
+    this.learn(await this.#owner.wadi.store.progress(this, { progress, message: text }));
+    this.mustOwn();
+  }
+
+  async heartbeat(): Promise<{ readonly canceled: boolean }> {
+    this.mustOwn();
+    this.learn((await this.#owner.wadi.store.heartbeat([this], this.#owner.leaseMs))[0]);
+    this.mustOwn();
+    return { canceled: this.canceled };
+  }
+
+  async submit(
+    child: string | AnyTaskDefinition,
+    payload: unknown,
+    options?: SubmitOptions,
+  ): Promise<SubmittedTask> {
+    this.mustOwn();
+    const { id, rootId, correlationId } = this.task;
+    const held = { id, workerId: this.workerId };
+    const lineage = { parentId: id, rootId: rootId ?? id, correlationId, held };
+    return this.#owner.wadi.submitFrom(lineage, child, payload, options);
+  }
 }

@@ -2,6 +2,7 @@ import type { TaskDefinition } from "../core/define-task.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { SubmitOptions } from "../core/submission.ts";
 import type { Task } from "../core/task.ts";
+import type { Attempt } from "./attempt.ts";
 
 /** What a handler gets: the task, its validated payload, and ways to report and to end the attempt. */
 export interface TaskContext<Payload = unknown, Result = unknown> {
@@ -16,12 +17,14 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    * lease is lost. A drain that is shorter than its lease sends no heartbeat by itself.
    */
   readonly signal: AbortSignal;
-  /** Epoch milliseconds at which the attempt is cut off. */
+  /** Epoch milliseconds at which the attempt is cut off; `Infinity` if it may run as long as it likes. */
   readonly deadlineMs: number;
   /** Milliseconds until the attempt is cut off, never negative. */
   timeLeftMs(): number;
   /** True once a heartbeat or progress report learned that a cancel was requested. */
   readonly canceled: boolean;
+  /** True once another worker may have the task: nothing of this attempt is stored any more. */
+  readonly lostLease: boolean;
   /**
    * Reports progress (0..1; what is outside is clamped, null leaves it alone) and a message, in one round trip.
    *
@@ -52,3 +55,77 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
 export type Handler<Payload = unknown, Result = unknown> = (
   context: TaskContext<Payload, Result>,
 ) => Result | Promise<Result>;
+
+/** Results by task id. A task that is not in it succeeds with null. */
+export type BatchResults<Result = unknown> = ReadonlyMap<string, Result> | { readonly [id: string]: Result };
+
+/**
+ * Does the work of many attempts of one name in one call. When it returns, every task it did not end itself
+ * succeeds; when it throws, each of those fails as if it had been alone.
+ */
+export type BatchHandler<Payload = unknown, Result = unknown> = (
+  contexts: readonly TaskContext<Payload, Result>[],
+  // biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing must be let in
+) => BatchResults<Result> | void | Promise<BatchResults<Result> | void>;
+
+/**
+ * The context of one attempt. Members are getters on the prototype, so that what a handler does not touch costs
+ * nothing and a method may be taken off: `({ payload, progress }) => ...`.
+ */
+export class AttemptContext implements TaskContext {
+  readonly #attempt: Attempt;
+  readonly payload: unknown;
+
+  constructor(attempt: Attempt, payload: unknown) {
+    this.#attempt = attempt;
+    this.payload = payload;
+  }
+
+  get task(): Task {
+    return this.#attempt.task;
+  }
+  get id(): string {
+    return this.#attempt.task.id;
+  }
+  get attempt(): number {
+    return this.#attempt.task.attempt;
+  }
+  get signal(): AbortSignal {
+    return this.#attempt.signal;
+  }
+  get deadlineMs(): number {
+    return this.#attempt.deadlineMs;
+  }
+  get canceled(): boolean {
+    return this.#attempt.canceled;
+  }
+  get lostLease(): boolean {
+    return this.#attempt.lost;
+  }
+  get timeLeftMs(): TaskContext["timeLeftMs"] {
+    return () => Math.max(0, this.#attempt.deadlineMs - Date.now());
+  }
+  get progress(): TaskContext["progress"] {
+    return (value, message) => this.#attempt.progress(value, message);
+  }
+  get heartbeat(): TaskContext["heartbeat"] {
+    return () => this.#attempt.heartbeat();
+  }
+  get succeed(): TaskContext["succeed"] {
+    return (result) => {
+      this.#attempt.complete(result);
+      return result;
+    };
+  }
+  get fail(): TaskContext["fail"] {
+    return (error) => this.#attempt.fail(error);
+  }
+  get submit(): TaskContext["submit"] {
+    const submit = (
+      task: Parameters<Attempt["submit"]>[0],
+      payload: unknown,
+      options?: SubmitOptions,
+    ): Promise<SubmittedTask> => this.#attempt.submit(task, payload, options);
+    return submit as TaskContext["submit"];
+  }
+}

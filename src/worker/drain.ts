@@ -1,275 +1,306 @@
-import type { Backoff } from "../core/backoff.ts";
-import { envelope } from "../core/envelope.ts";
-import { isRefusal } from "../core/errors.ts";
 import { ulid } from "../core/ids.ts";
 import type { Claimed, ClaimRequest } from "../core/operations/lease.ts";
-import type { Settled, Settlement } from "../core/operations/settle.ts";
 import type { CallOptions } from "../core/session.ts";
-import type { Wadi } from "../core/wadi.ts";
-import { type Attempt, type AttemptOptions, newAttempt } from "./attempt.ts";
-import { laneKey, type Registration } from "./registration.ts";
+import { Alarm, nextTurn } from "./alarm.ts";
+import { ByteBudget } from "./bytes.ts";
+import { Idle } from "./endless.ts";
+import { report } from "./hooks.ts";
+import { InHand } from "./in-hand.ts";
+import type { DrainPlan } from "./plan.ts";
+import { makePools, type Pool } from "./pools.ts";
+import { type DrainStatus, type DrainSummary, Tally } from "./tally.ts";
+import { type Cycle, Wire } from "./wire.ts";
 
-/** What one drain did, and what it left. */
-export interface DrainSummary {
-  readonly claimed: number;
-  readonly succeeded: number;
-  /** Failed for good. */
-  readonly failed: number;
-  /** Failed and queued again. */
-  readonly retried: number;
-  /** Handed back unstarted, without spending an attempt. */
-  readonly released: number;
-  readonly canceled: number;
-  /** Tasks of others whose lease had run out. */
-  readonly recovered: number;
-  /** Attempts whose lease was lost before they could be settled. */
-  readonly lost: number;
-  readonly roundTrips: number;
-  /** True if tasks were due when the drain ended: drain again. */
-  readonly more: boolean;
-  /** When the next task is due or the next lease runs out, in epoch milliseconds; null if nothing is queued. */
-  readonly nextDueAtMs: number | null;
-}
-
-export interface DrainPlan {
-  readonly wadi: Wadi;
-  readonly registrations: readonly Registration[];
-  readonly concurrency: number;
-  readonly leaseMs: number;
-  readonly backoff: Backoff;
-  /** Begins every lease token. */
-  readonly name: string;
-  readonly deadlineMs: number;
-  /** Time kept at the end to settle what was stopped, in milliseconds. */
-  readonly reserveMs: number;
-  readonly maxTasks: number;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** What an answer may take in a drain that begins when its time is nearly up. */
-const GRACE_MS = 1000;
 const NEVER = Number.POSITIVE_INFINITY;
+/** How long settlements wait for more of them while ready tasks are likely to bring some. */
+const GATHER_MS = 4;
 /** Turns of the microtask queue in which handlers that end at once are gathered into one settlement. */
 const GATHER_TURNS = 8;
+/** Handlers that never wait may hold the event loop for this long until answers and timers have their turn. */
+const TURN_MS = 10;
+/** Least time between two looks of an endless drain at tasks that are due and that it did not get. */
+const LOOK_MS = 50;
+/** How long an endless drain that was stopped tries to reach its database. */
+const LAST_TRIES_MS = 5000;
 
-/** One invocation: claims, runs and settles until nothing is due or the time is up. */
+/**
+ * Claims, runs and settles. One that is not endless ends when nothing is due or its time is up, an endless one
+ * when its signal aborts. At most one round trip is on its way; handlers go on meanwhile.
+ */
 export class Drain {
   readonly #plan: DrainPlan;
-  readonly #byLane: Map<string, Registration>;
+  readonly #pools: readonly Pool[];
+  readonly #bytes: ByteBudget;
+  readonly #tally: Tally;
+  readonly #wire: Wire;
+  readonly #hand: InHand;
+  readonly #alarm = new Alarm();
+  readonly #idle: Idle | null;
   readonly #stopAtMs: number;
-  readonly #call: CallOptions;
-  readonly #running = new Set<Attempt>();
-  readonly #attemptOptions: AttemptOptions;
-  #settlements: Settlement[] = [];
-  #wake: () => void = () => {};
-  #stopping = false;
-  #last: Pick<Claimed, "nextDueAtMs" | "nowMs"> & { readonly atMs: number } = {
-    nextDueAtMs: null,
-    nowMs: 0,
-    atMs: 0,
-  };
-  readonly #counts = {
-    claimed: 0,
-    succeeded: 0,
-    failed: 0,
-    retried: 0,
-    released: 0,
-    canceled: 0,
-    recovered: 0,
-    lost: 0,
-    roundTrips: 0,
-  };
+  /** Until the next turn nothing starts, so that requests go out and answers come in. */
+  #isHolding = false;
+  #turnAtMs = Date.now();
+  /** Claims sent: the pools take turns in being asked first. */
+  #claims = 0;
+  /** No claims any more. */
+  #isStopping = false;
+  /** When handlers are stopped, once nothing is claimed any more. */
+  #expireAllAtMs = NEVER;
+  /** Tasks claimed when it was last told that nothing is left. */
+  #toldAt = 0;
+  /** What the last claim said, and when by the local clock. */
+  #next = { nextDueAtMs: null as number | null, nowMs: 0, atMs: 0 };
 
   constructor(plan: DrainPlan) {
+    const { endless, hooks, wadi, deadlineMs, reserveMs } = plan;
     this.#plan = plan;
-    this.#byLane = new Map(plan.registrations.map((registration) => [laneKey(registration), registration]));
-    this.#stopAtMs = plan.deadlineMs - plan.reserveMs;
-    this.#call = { deadlineMs: Math.max(plan.deadlineMs, Date.now() + GRACE_MS) };
-    this.#attemptOptions = {
+    this.#pools = makePools(plan.registrations, plan);
+    this.#bytes = new ByteBudget(plan);
+    this.#tally = new Tally(wadi, hooks);
+    this.#wire = new Wire(plan, this.#tally, this.#alarm.wake);
+    this.#stopAtMs = deadlineMs - reserveMs;
+    this.#hand = new InHand({
       ...plan,
+      pools: this.#pools,
+      bytes: this.#bytes,
+      tally: this.#tally,
       stopAtMs: this.#stopAtMs,
-      graceMs: plan.reserveMs / 4,
-      onEnd: (attempt, settlement) => this.#onEnd(attempt, settlement),
+      cutOffMs: reserveMs / 4,
+      onEnd: this.#alarm.wake,
+    });
+    const onError = (error: unknown) => report(hooks, error, "idle");
+    this.#idle = endless && new Idle(endless, () => this.#becomeHungry(), onError);
+  }
+
+  /** What it is doing now. */
+  get status(): DrainStatus {
+    return {
+      running: this.#hand.held().flatMap(({ task, startedAtMs }) => (startedAtMs > 0 ? task.name : [])),
+      ready: this.#hand.ready,
+      slots: this.#pools.reduce((sum, { slots }) => sum + slots, 0),
+      totals: this.#tally.summary(this.#next),
     };
+  }
+
+  /** Renews all leases with the next round trip. */
+  heartbeat(): void {
+    this.#hand.renewNow();
+    this.#alarm.wake();
   }
 
   async run(): Promise<DrainSummary> {
-    const onAbort = () => this.#wake();
-    this.#plan.signal?.addEventListener("abort", onAbort);
+    const { signal } = this.#plan;
+    signal?.addEventListener("abort", this.#alarm.wake);
     try {
       await this.#loop();
     } finally {
-      this.#plan.signal?.removeEventListener("abort", onAbort);
-      // Only after a failed round trip are there attempts left: their tasks come back when the leases run out.
-      for (const attempt of this.#running) attempt.lose();
+      signal?.removeEventListener("abort", this.#alarm.wake);
+      this.#alarm.clear();
+      this.#idle?.cancel();
+      // Only after failed round trips are there tasks left: they come back when the leases run out.
+      this.#hand.loseAll();
     }
-    const { nextDueAtMs, nowMs } = this.#last;
-    return { ...this.#counts, more: nextDueAtMs !== null && nextDueAtMs <= nowMs, nextDueAtMs };
+    return this.#tally.drained(this.#next);
   }
 
   async #loop(): Promise<void> {
-    // Whether there may be due tasks that this drain has room for and has not asked for yet.
-    let hungry = true;
     for (;;) {
-      this.#stopIfDue();
-      const limit = this.#freeSlots();
-      if (this.#settlements.length > 0 || (hungry && limit > 0) || this.#counts.roundTrips === 0) {
-        hungry = await this.#cycle(limit);
-      } else {
-        if (this.#running.size === 0) return;
-        hungry = (await this.#nextEvent()) || hungry;
-      }
-      await this.#gather();
+      const nowMs = Date.now();
+      this.#stopIfDue(nowMs);
+      this.#hand.expire(nowMs);
+      if (this.#wire.failures > 0) this.#hand.loseOutlived(nowMs);
+      if (!this.#isHolding) this.#start();
+      if (this.#wire.failure !== null) throw this.#wire.failure.error;
+      if (!this.#wire.isBusy) {
+        if (nowMs >= this.#dueAtMs) this.#becomeHungry();
+        const atMs = this.#tripAtMs();
+        if (atMs <= nowMs) {
+          await this.#gather();
+          this.#send();
+          continue;
+        }
+        if (this.#isOver(nowMs)) return;
+        this.#rest(nowMs);
+        await this.#alarm.until(Math.min(atMs, this.#dueAtMs, this.#eventAtMs));
+      } else await this.#alarm.until(this.#eventAtMs);
     }
   }
 
-  #freeSlots(): number {
-    if (this.#stopping) return 0;
-    const { concurrency, maxTasks } = this.#plan;
-    return Math.min(concurrency - this.#running.size, maxTasks - this.#counts.claimed);
+  /** Starts what is ready, but for the tasks below the low-water mark: the claim that fetches more goes first. */
+  #start(): void {
+    this.#hand.start((pool, nowMs) => {
+      if (nowMs - this.#turnAtMs > TURN_MS) this.#hold();
+      return !this.#isHolding && !(pool.isLow && this.#wantsClaim(pool, nowMs));
+    });
+    if (!this.#isHolding) this.#hand.releaseSurplus();
   }
 
-  /** One round trip. True if the claim took all it could, so that there may be more. */
-  async #cycle(limit: number): Promise<boolean> {
-    const { wadi } = this.#plan;
-    const settlements = this.#settlements;
-    this.#settlements = [];
-    const request = this.#claimRequest(limit);
-    const sentAtMs = Date.now();
-    this.#counts.roundTrips++;
-    const call = this.#call;
-    const [settled, claimed] = await wadi.store.cycle(settlements, request, call).catch(async (error) => {
-      if (!isRefusal(error)) throw error;
-      const apart = [];
-      for (const settlement of settlements) apart.push(await this.#settleAlone(settlement));
-      return [apart, await wadi.store.claim(request, call)] as const;
+  #hold(): void {
+    if (this.#isHolding) return;
+    this.#isHolding = true;
+    void nextTurn().then(() => {
+      this.#isHolding = false;
+      this.#turnAtMs = Date.now();
+      this.#alarm.wake();
     });
-    this.#count(settlements, settled);
-    this.#counts.recovered += claimed.recovered.length;
-    this.#counts.claimed += claimed.tasks.length;
-    this.#last = { nextDueAtMs: claimed.nextDueAtMs, nowMs: claimed.nowMs, atMs: Date.now() };
-    this.#stopIfDue();
-    for (const task of claimed.tasks) {
-      if (this.#stopping) {
-        const held = { id: task.id, workerId: request.workerId, attempt: task.attempt };
-        this.#settlements.push({ ...held, outcome: "release", delayMs: 0 });
-        continue;
-      }
-      const registration = this.#byLane.get(laneKey(task))!;
-      const attempt = newAttempt(task, registration, sentAtMs + request.leaseMs, this.#attemptOptions);
-      this.#running.add(attempt);
-      void attempt.run();
+  }
+
+  /** Tasks that a claim may bring. */
+  get #room(): number {
+    if (this.#isStopping) return 0;
+    const tasksLeft = this.#plan.maxTasks - this.#tally.claimed;
+    if (!this.#bytes.isLimited) return tasksLeft;
+    const free = this.#pools.reduce((sum, pool) => sum + pool.free, 0);
+    return Math.min(tasksLeft, this.#bytes.room(free, this.#hand.readyBytes));
+  }
+
+  #wantsClaim(pool: Pool, nowMs: number): boolean {
+    return pool.wantsMore && !this.#wire.isBusy && nowMs >= this.#wire.retryAtMs && this.#room > 0;
+  }
+
+  /** When the next round trip is due. */
+  #tripAtMs(): number {
+    const { outbox, outboxSinceMs, ready } = this.#hand;
+    const isFirst = this.#tally.roundTrips === 0;
+    let atMs = this.#heartbeatAtMs;
+    if (isFirst || this.#wire.unanswered !== null) atMs = 0;
+    else if (this.#pools.some((pool) => pool.wantsMore) && this.#room > 0) atMs = 0;
+    else if (outbox.length > 0) {
+      const gatheredAtMs = Math.max(outboxSinceMs, this.#wire.answeredAtMs) + GATHER_MS;
+      atMs = ready === 0 ? 0 : Math.min(atMs, gatheredAtMs);
     }
-    return limit > 0 && claimed.tasks.length === limit;
+    return Math.max(atMs, this.#wire.retryAtMs);
   }
 
-  /** One result that the database refuses must not hold up the others: its own task fails for good. */
-  async #settleAlone(settlement: Settlement): Promise<Settled> {
-    const { wadi } = this.#plan;
-    const settle = async (one: Settlement) => (await wadi.store.settle([one], this.#call))[0]!;
-    this.#counts.roundTrips++;
-    return settle(settlement).catch((error) => {
-      if (!isRefusal(error)) throw error;
-      const { id, workerId, attempt } = settlement;
-      const refused = envelope("DriverError", "unserializable_result", error.message, false);
-      return settle({ id, workerId, attempt, outcome: "fail", error: refused });
-    });
+  /** When there is something to do beside round trips. */
+  get #eventAtMs(): number {
+    const stopAtMs = this.#isStopping ? this.#expireAllAtMs : this.#stopAtMs;
+    const lostAtMs = this.#wire.failures > 0 ? this.#hand.leaseEndsAtMs : NEVER;
+    return Math.min(this.#hand.expiresAtMs, stopAtMs, lostAtMs);
   }
 
-  /** A name is claimed only while its attempt is expected to fit; every name counts for the next due time. */
-  #claimRequest(limit: number): ClaimRequest {
-    const leftMs = this.#stopAtMs - Date.now();
-    const lanes = this.#plan.registrations.map((registration) => ({
-      queue: registration.queue,
-      name: registration.name,
-      // A drain begins without the estimate: a name that was slow once would never run again to improve it.
-      quota:
-        (registration.maxRunMs ?? (this.#counts.roundTrips && registration.runs.p95())) <= leftMs ? limit : 0,
-    }));
-    const fits = lanes.some((lane) => lane.quota > 0);
-    return {
-      pools: [{ lanes, limit: fits ? limit : 0 }],
-      workerId: `${this.#plan.name}:${ulid()}`,
-      leaseMs: this.#plan.leaseMs,
-      limited: false,
-    };
+  /** When a free slot could be filled by a task that is not due yet, while handlers run and nobody else waits for it. */
+  get #dueAtMs(): number {
+    if (this.#idle !== null || this.#hand.running.size === 0 || !this.#hasRoom) return NEVER;
+    const { nextDueAtMs, nowMs } = this.#next;
+    return nextDueAtMs === null || nextDueAtMs <= nowMs ? NEVER : this.#localMs(nextDueAtMs);
   }
 
-  #count(settlements: readonly Settlement[], settled: readonly Settled[]): void {
-    settled.forEach(({ status }, i) => {
-      if (status === null) this.#counts.lost++;
-      else if (status === "queued")
-        this.#counts[settlements[i]!.outcome === "release" ? "released" : "retried"]++;
-      else if (status !== "running") this.#counts[status]++;
-    });
+  #localMs(databaseMs: number): number {
+    return this.#next.atMs + (databaseMs - this.#next.nowMs);
   }
 
-  #onEnd(attempt: Attempt, settlement: Settlement | null): void {
-    if (!this.#running.delete(attempt)) return;
-    if (settlement === null) this.#counts.lost++;
-    else this.#settlements.push(settlement);
-    this.#wake();
+  get #hasRoom(): boolean {
+    return this.#room > 0 && this.#pools.some((pool) => pool.isLow && pool.room > 0);
   }
 
-  #stopIfDue(): void {
-    const aborted = this.#plan.signal?.aborted ?? false;
-    if (this.#stopping || !(aborted || Date.now() >= this.#stopAtMs)) return;
-    this.#stopping = true;
-    const why = aborted ? "was stopped by its worker" : "ran until its drain was over";
-    for (const attempt of this.#running) attempt.expire(why);
+  /** Half a lease before the first lease runs out; never while all leases outlast the drain. */
+  get #heartbeatAtMs(): number {
+    const { leaseEndsAtMs } = this.#hand;
+    return leaseEndsAtMs <= this.#plan.deadlineMs ? leaseEndsAtMs - this.#plan.leaseMs / 2 : NEVER;
   }
 
-  /** Waits until a handler ends, a lease needs a heartbeat or the time is up. True if a task became due. */
-  async #nextEvent(): Promise<boolean> {
-    const dueAtMs = this.#dueAtMs();
-    const heartbeatAtMs = this.#heartbeatAtMs();
-    const untilMs = Math.min(dueAtMs, heartbeatAtMs, this.#stopping ? NEVER : this.#stopAtMs);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      if (untilMs !== NEVER) timer = setTimeout(resolve, Math.max(0, untilMs - Date.now()));
-    });
-    clearTimeout(timer);
-    this.#wake = () => {};
-    const nowMs = Date.now();
-    if (nowMs >= heartbeatAtMs) await this.#heartbeat();
-    return nowMs >= dueAtMs;
-  }
-
-  /** When a free slot could be filled by a task that is not due yet, by the local clock. */
-  #dueAtMs(): number {
-    const { nextDueAtMs, nowMs, atMs } = this.#last;
-    if (this.#freeSlots() === 0 || nextDueAtMs === null || nextDueAtMs <= nowMs) return NEVER;
-    return atMs + (nextDueAtMs - nowMs);
-  }
-
-  /** Half a lease before the first lease runs out; never while all leases outlast the invocation. */
-  #heartbeatAtMs(): number {
-    let at = NEVER;
-    for (const { leaseEndsAtMs } of this.#running) {
-      if (leaseEndsAtMs <= this.#plan.deadlineMs) at = Math.min(at, leaseEndsAtMs - this.#plan.leaseMs / 2);
-    }
-    return at;
-  }
-
-  async #heartbeat(): Promise<void> {
-    const attempts = [...this.#running];
-    const { wadi, leaseMs } = this.#plan;
-    const sentAtMs = Date.now();
-    this.#counts.roundTrips++;
-    const renewed = await wadi.store.heartbeat(
-      attempts.map(({ held }) => held),
-      leaseMs,
-      this.#call,
-    );
-    const byId = new Map(renewed.map((entry) => [entry.id, entry]));
-    for (const attempt of attempts) attempt.learn(byId.get(attempt.held.id), sentAtMs + leaseMs);
+  #becomeHungry(): void {
+    for (const pool of this.#pools) pool.hungry = true;
+    this.#alarm.wake();
   }
 
   /** Lets handlers that end in the same turn join one settlement: N tasks cost N / gathered round trips. */
   async #gather(): Promise<void> {
-    for (let turn = 0; turn < GATHER_TURNS && this.#running.size > 0; turn++) await null;
-    if (this.#running.size > 0 && this.#settlements.length > 0)
-      await new Promise((resolve) => setTimeout(resolve, 0));
+    const { running } = this.#hand;
+    if (this.#hand.ready > 0) return;
+    for (let turn = 0; turn < GATHER_TURNS && running.size > 0; turn++) await null;
+    if (running.size > 0 && this.#hand.outbox.length > 0) await nextTurn();
+  }
+
+  #send(): void {
+    const nowMs = Date.now();
+    if (this.#hand.ready > 0) this.#hold();
+    if (nowMs >= this.#heartbeatAtMs) this.#wire.send("heartbeat", (call) => this.#heartbeat(nowMs, call));
+    else this.#wire.send("cycle", (call) => this.#cycle(nowMs, call));
+  }
+
+  async #heartbeat(nowMs: number, call: CallOptions): Promise<void> {
+    const { wadi, leaseMs } = this.#plan;
+    const attempts = this.#hand.held();
+    this.#tally.roundTrips++;
+    this.#hand.renewed(attempts, await wadi.store.heartbeat(attempts, leaseMs, call), nowMs + leaseMs);
+  }
+
+  async #cycle(nowMs: number, call: CallOptions): Promise<void> {
+    const cycle = this.#wire.unanswered ?? this.#compose(nowMs);
+    const [settled, claimed] = await this.#wire.cycle(cycle, call);
+    this.#tally.settle(cycle.attempts, settled);
+    if (claimed !== null) this.#take(claimed, cycle);
+    if (cycle.resent) this.#becomeHungry(); // it told what a lost try claimed, and claimed nothing itself
+  }
+
+  #compose(nowMs: number): Cycle {
+    const attempts = this.#hand.outbox;
+    this.#hand.outbox = [];
+    const isLast = this.#idle === null && this.#hand.ready === 0 && this.#hand.running.size === 0;
+    const looks =
+      isLast || this.#hasRoom || attempts.some(({ settlement }) => "delayMs" in (settlement as object));
+    return { attempts, request: looks ? this.#request(nowMs) : null, sentAtMs: nowMs, resent: false };
+  }
+
+  /** Every name counts for the next due time, also those that have no room. */
+  #request(nowMs: number): ClaimRequest {
+    let room = this.#room;
+    const first = this.#claims++ % this.#pools.length;
+    const pools = [...this.#pools.slice(first), ...this.#pools.slice(0, first)].map((pool) => {
+      const asked = pool.ask(pool.isLow ? Math.min(pool.room, room) : 0, this.#stopAtMs - nowMs);
+      room -= asked.limit;
+      return asked;
+    });
+    this.#idle?.cancel();
+    const { name, leaseMs, learned } = this.#plan;
+    return { pools, workerId: `${name}:${ulid()}`, leaseMs, limited: learned.limited };
+  }
+
+  #take(claimed: Claimed, { request, sentAtMs }: Cycle): void {
+    const { learned } = this.#plan;
+    this.#tally.recover(claimed.recovered);
+    this.#hand.add(claimed, request!, sentAtMs);
+    if (this.#isStopping) this.#hand.releaseReady();
+    const { nextDueAtMs, nowMs } = claimed;
+    this.#next = { nextDueAtMs, nowMs, atMs: Date.now() };
+    if (claimed.limited && !learned.limited) this.#becomeHungry();
+    learned.limited = claimed.limited;
+  }
+
+  #stopIfDue(nowMs: number): void {
+    const { signal, endless } = this.#plan;
+    const isAborted = signal?.aborted ?? false;
+    if (!this.#isStopping && (isAborted || nowMs >= this.#stopAtMs)) {
+      this.#isStopping = true;
+      this.#idle?.cancel();
+      this.#hand.releaseReady();
+      this.#expireAllAtMs = nowMs + (endless?.graceMs ?? 0);
+      if (endless !== null) this.#wire.endAtMs = this.#expireAllAtMs + LAST_TRIES_MS;
+    }
+    if (nowMs < this.#expireAllAtMs) return;
+    this.#expireAllAtMs = NEVER;
+    this.#hand.expireAll(isAborted ? "was stopped by its worker" : "ran until its drain was over", nowMs);
+  }
+
+  #isOver(nowMs: number): boolean {
+    if (this.#hand.running.size > 0) return false;
+    if (this.#idle !== null && !this.#isStopping) return false;
+    if (this.#wire.failures > 0) return nowMs >= this.#wire.endAtMs;
+    return this.#hand.ready === 0 && this.#hand.outbox.length === 0;
+  }
+
+  /** Before it waits: whoever makes a drain endless says when to look again. */
+  #rest(nowMs: number): void {
+    if (this.#idle === null || this.#isStopping || this.#wire.failures > 0) return;
+    const { ready, running } = this.#hand;
+    if (ready === 0 && running.size === 0 && this.#tally.claimed > this.#toldAt) {
+      this.#toldAt = this.#tally.claimed;
+      this.#tally.drained(this.#next);
+    }
+    if (this.#idle.isWaiting || !this.#hasRoom) return;
+    const { nextDueAtMs } = this.#next;
+    this.#idle.wait(nextDueAtMs === null ? NEVER : Math.max(this.#localMs(nextDueAtMs), nowMs + LOOK_MS));
   }
 }

@@ -1,6 +1,6 @@
 import type { ErrorEnvelope, TaskStatus } from "../core/task.ts";
 import type { TaskContext } from "./context.ts";
-import type { DrainSummary } from "./drain.ts";
+import type { DrainSummary } from "./tally.ts";
 
 /** The task an event is about. */
 export interface TaskEvent {

@@ -1,4 +1,6 @@
-export type { Handler, TaskContext } from "./context.ts";
-export type { DrainSummary } from "./drain.ts";
+export type { BatchHandler, BatchResults, Handler, TaskContext } from "./context.ts";
 export type { ErrorScene, TaskEvent, WorkerEvent, WorkerHooks } from "./hooks.ts";
-export { type DrainOptions, type HandlerOptions, Worker, type WorkerOptions } from "./worker.ts";
+export type { DrainOptions, Prefetch, WorkerOptions } from "./options.ts";
+export type { HandlerOptions } from "./registration.ts";
+export type { DrainSummary } from "./tally.ts";
+export { Worker } from "./worker.ts";

@@ -51,7 +51,7 @@ describe("leases", () => {
       return "first";
     });
     expect(await worker.drain()).toMatchObject({ claimed: 1, lost: 1, succeeded: 0 });
-    expect(seen).toEqual([expect.any(LostLease), expect.any(LostLease)]);
+    await expect.poll(() => seen).toEqual([expect.any(LostLease), expect.any(LostLease)]);
     expect(await wadi.get(id)).toMatchObject({
       status: "succeeded",
       result: "second",

@@ -2,7 +2,7 @@
 -- while attempts are left and fewer of its leases ran out than may, else failed. Each lease becomes a row of the history.
 -- The range of ids only makes the planner expect few rows, and so use the primary key.
 -- @param now_ms integer?
--- @returns id, status
+-- @returns id, name, queue, attempt, status
 with now as materialized (
   select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
 ),
@@ -57,4 +57,4 @@ update cairnq_tasks t set
   updated_at_ms = now.ms
 from expired e cross join now
 where t.id = e.id and t.id = any(array(select id from expired)) and t.id between '' and (select max(id) from expired)
-returning t.id, t.status
+returning t.id, t.name, t.queue, t.attempt, t.status

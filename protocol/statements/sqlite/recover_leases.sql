@@ -1,7 +1,7 @@
 -- Takes every task whose lease ran out from its owner: canceled if a cancel was requested, queued
 -- while attempts are left and fewer of its leases ran out than may, else failed. It must follow insert_crashes.
 -- @param now_ms integer?
--- @returns id, status
+-- @returns id, name, queue, attempt, status
 with now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 )
@@ -38,4 +38,4 @@ update cairnq_tasks set
   lease_until_ms = null,
   updated_at_ms = (select ms from now)
 where status = 'running' and lease_until_ms is not null and lease_until_ms <= (select ms from now)
-returning id, status
+returning id, name, queue, attempt, status

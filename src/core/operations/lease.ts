@@ -33,13 +33,22 @@ export interface ClaimRequest {
   readonly limited: boolean;
 }
 
+/** A task whose lease ran out. */
+export interface Recovered {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  readonly attempt: number;
+  readonly status: TaskStatus;
+}
+
 export interface Claimed {
   /** By priority, due time and id. */
   readonly tasks: Task[];
   /** The length of each task's payload as JSON text, in the order of `tasks`. */
   readonly bytes: number[];
   /** Tasks whose lease ran out, by what became of them. */
-  readonly recovered: readonly TaskStatus[];
+  readonly recovered: readonly Recovered[];
   /** When the next task of the lanes is due or the next lease of any task runs out; null if there is neither. */
   readonly nextDueAtMs: number | null;
   readonly nowMs: number;
@@ -117,10 +126,21 @@ function decodeClaimed(recovered: readonly Row[], taken: readonly Row[], next: R
   return {
     tasks: claimed.map(({ task }) => task),
     bytes: claimed.map(({ bytes }) => bytes),
-    recovered: recovered.map((row) => row.status as TaskStatus),
+    recovered: recovered.map(decodeRecovered),
     nextDueAtMs: due.length === 0 ? null : Math.min(...due),
     nowMs: numberOrNull(next.now_ms)!,
     limited: next.limited_at_ms !== null,
+  };
+}
+
+function decodeRecovered({ id, name, queue, attempt, status }: Row): Recovered {
+  const [texts, count] = [{ id, name, queue, status } as Record<string, string>, Number(attempt)];
+  return {
+    id: texts.id!,
+    name: texts.name!,
+    queue: texts.queue!,
+    attempt: count,
+    status: texts.status as TaskStatus,
   };
 }
 

@@ -1,0 +1,49 @@
+import { MAX_TIMER_MS } from "../core/arguments.ts";
+
+/** Wakes one loop: when somebody calls it, or at a time. */
+export class Alarm {
+  #resolve: (() => void) | null = null;
+  /** Woken while nobody waited. */
+  #isDue = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timerAtMs = Number.POSITIVE_INFINITY;
+
+  readonly wake = (): void => {
+    if (this.#resolve === null) this.#isDue = true;
+    else this.#resolve();
+    this.#resolve = null;
+  };
+
+  /** Resolves when it is woken, or at `atMs`, or sooner: a timer that is set is not worth setting anew. */
+  until(atMs: number): Promise<void> {
+    if (this.#isDue) {
+      this.#isDue = false;
+      return Promise.resolve();
+    }
+    if (atMs < this.#timerAtMs) this.#set(atMs);
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#timerAtMs = Number.POSITIVE_INFINITY;
+  }
+
+  #set(atMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timerAtMs = atMs;
+    const fire = () => {
+      this.#timerAtMs = Number.POSITIVE_INFINITY;
+      this.wake();
+    };
+    this.#timer = setTimeout(fire, Math.min(Math.max(0, atMs - Date.now()), MAX_TIMER_MS));
+  }
+}
+
+/** The next turn of the event loop: requests go out and answers come in before it. */
+export function nextTurn(): Promise<void> {
+  const { setImmediate: soon = setTimeout } = globalThis as { setImmediate?: (done: () => void) => unknown };
+  return new Promise((resolve) => soon(resolve));
+}

@@ -1,0 +1,136 @@
+import { TaskError } from "../core/errors.ts";
+import { invalid, type StandardSchemaV1 } from "../core/standard-schema.ts";
+import type { Attempt } from "./attempt.ts";
+import { AttemptContext, type BatchHandler, type BatchResults, type Handler } from "./context.ts";
+import type { WorkerHooks } from "./hooks.ts";
+import type { Registration } from "./registration.ts";
+
+/** One call of one handler, for one task or for a batch. It is over when all its attempts have ended. */
+export class Delivery {
+  readonly attempts: readonly Attempt[];
+  /** Attempts that have not ended. */
+  left: number;
+  /** When it is told that its time is up, in epoch milliseconds. */
+  expiresAtMs: number;
+  /** When it is given up, once it was told. */
+  cutOffAtMs = Number.POSITIVE_INFINITY;
+
+  constructor(attempts: readonly Attempt[], expiresAtMs: number) {
+    this.attempts = attempts;
+    this.left = attempts.length;
+    this.expiresAtMs = expiresAtMs;
+  }
+
+  get registration(): Registration {
+    return this.attempts[0]!.member.registration;
+  }
+
+  /** Calls the handler. Never throws. */
+  run(hooks: WorkerHooks): void {
+    const { payload, result } = this.registration;
+    if (payload !== null || result !== null || hooks.around !== undefined) {
+      void this.#runChecked(hooks);
+      return;
+    }
+    // Nothing to wait for but the handler: one that returns at once costs no promise.
+    try {
+      const returned = this.#call(
+        this.attempts.map((attempt) => new AttemptContext(attempt, attempt.task.payload)),
+      );
+      if (isThenable(returned)) {
+        returned.then(
+          (value) => this.#complete(value),
+          (error) => this.#fail(error),
+        );
+      } else this.#complete(returned);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  expire(why: string, cutOffAtMs: number): void {
+    this.expiresAtMs = Number.POSITIVE_INFINITY;
+    this.cutOffAtMs = Math.min(this.cutOffAtMs, cutOffAtMs);
+    for (const attempt of this.attempts) attempt.expire(why);
+  }
+
+  cutOff(): void {
+    for (const attempt of this.attempts) attempt.cutOff();
+  }
+
+  async #runChecked({ around }: WorkerHooks): Promise<void> {
+    try {
+      const contexts = await this.#contexts();
+      if (contexts.length === 0) return;
+      const run = async () => this.#call(contexts);
+      const returned = await (around === undefined ? run() : around(contexts, run));
+      const { result } = this.registration;
+      if (result === null) return this.#complete(returned);
+      for (const attempt of this.attempts) {
+        if (attempt.hasEnded) continue;
+        try {
+          attempt.complete(await validate(result, "result", attempt, this.#resultOf(attempt, returned)));
+        } catch (error) {
+          attempt.fail(error);
+        }
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Of the attempts whose payload is valid; the others fail and are not delivered. */
+  async #contexts(): Promise<AttemptContext[]> {
+    const { payload } = this.registration;
+    const contexts: AttemptContext[] = [];
+    for (const attempt of this.attempts) {
+      try {
+        const given = attempt.task.payload;
+        const value = payload === null ? given : await validate(payload, "payload", attempt, given);
+        if (!attempt.hasEnded) contexts.push(new AttemptContext(attempt, value));
+      } catch (error) {
+        attempt.fail(error);
+      }
+    }
+    return contexts;
+  }
+
+  #call(contexts: readonly AttemptContext[]): unknown {
+    const { handler, batch } = this.registration;
+    return batch === null ? (handler as Handler)(contexts[0]!) : (handler as BatchHandler)(contexts);
+  }
+
+  #complete(returned: unknown): void {
+    for (const attempt of this.attempts) attempt.complete(this.#resultOf(attempt, returned));
+  }
+
+  #fail(error: unknown): void {
+    for (const attempt of this.attempts) attempt.fail(error);
+  }
+
+  #resultOf({ id }: Attempt, returned: unknown): unknown {
+    if (this.registration.batch === null) return returned;
+    if (returned instanceof Map) return returned.get(id);
+    return returned === null || typeof returned !== "object" || !Object.hasOwn(returned, id)
+      ? null
+      : (returned as Exclude<BatchResults, ReadonlyMap<string, unknown>>)[id];
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === "function";
+}
+
+async function validate(
+  schema: StandardSchemaV1,
+  what: "payload" | "result",
+  { task }: Attempt,
+  value: unknown,
+): Promise<unknown> {
+  const checked = await schema["~standard"].validate(value);
+  if (checked.issues === undefined) return checked.value;
+  throw new TaskError(invalid(what, task.name, checked.issues), {
+    code: `invalid_${what}`,
+    retryable: false,
+  });
+}

@@ -1,0 +1,59 @@
+/** What makes a drain go on when nothing is due. */
+export interface Endless {
+  /** Aborts to stop: nothing is claimed any more, what has not started is released, and handlers may finish. */
+  readonly signal: AbortSignal;
+  /** How long handlers may go on after the stop before they are aborted, in milliseconds. */
+  readonly graceMs: number;
+  /**
+   * Resolves when the queues should be looked at again: at `untilMs` (epoch milliseconds, `Infinity` if nothing is
+   * queued) at the latest, sooner on a signal that came since the last wait began, or by polling. `wake` resolves when
+   * the drain does not want to know any more; then it should resolve, too.
+   */
+  idle(untilMs: number, wake: Promise<void>): Promise<void>;
+}
+
+/** One wait for work at a time. */
+export class Idle {
+  readonly #endless: Endless;
+  readonly #onDue: () => void;
+  readonly #onError: (error: unknown) => void;
+  #end: (() => void) | null = null;
+
+  constructor(endless: Endless, onDue: () => void, onError: (error: unknown) => void) {
+    this.#endless = endless;
+    this.#onDue = onDue;
+    this.#onError = onError;
+  }
+
+  get isWaiting(): boolean {
+    return this.#end !== null;
+  }
+
+  wait(untilMs: number): void {
+    let end = () => {};
+    const wake = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#end = end;
+    void this.#wait(untilMs, wake).then(() => {
+      if (this.#end !== end) return;
+      this.#end = null;
+      this.#onDue();
+    });
+  }
+
+  cancel(): void {
+    const end = this.#end;
+    this.#end = null;
+    end?.();
+  }
+
+  async #wait(untilMs: number, wake: Promise<void>): Promise<void> {
+    try {
+      await this.#endless.idle(untilMs, wake);
+    } catch (error) {
+      this.#onError(error);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  }
+}

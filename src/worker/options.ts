@@ -1,0 +1,136 @@
+import { integer, MAX_TIMER_MS, onlyKnown, text } from "../core/arguments.ts";
+import type { Backoff } from "../core/backoff.ts";
+import { InvalidArgument } from "../core/errors.ts";
+import { ulid } from "../core/ids.ts";
+import type { ByteLimits } from "./bytes.ts";
+import type { WorkerHooks } from "./hooks.ts";
+import type { PoolSizes } from "./pools.ts";
+import { type HandlerDefaults, optionalMs, queuesOf } from "./registration.ts";
+
+export interface Prefetch {
+  /** Most tasks that are claimed and wait for a slot. Minimum `0`. */
+  readonly tasks: number;
+  /** Most bytes their payloads have as JSON. Minimum `1`. @default no limit */
+  readonly bytes?: number | undefined;
+}
+
+export interface WorkerOptions extends WorkerHooks {
+  /** Queue of names that are registered as plain strings. @default "default" */
+  readonly queue?: string | undefined;
+  /** Several queues instead of one. */
+  readonly queues?: readonly string[] | undefined;
+  /**
+   * Handler calls that run at once, over all names that have no `concurrency`, `batch` or `resource` of their own.
+   * Minimum `1`. @default 10
+   */
+  readonly concurrency?: number | undefined;
+  /** What names may share, by how many calls it takes at once: `{ gpu: 2 }`. Each minimum `1`. */
+  readonly resources?: { readonly [resource: string]: number } | undefined;
+  /**
+   * Claims ahead of the free slots, so that a slot is filled at once and round trips are few. What has not started when
+   * the worker stops is handed back. @default 0
+   */
+  readonly prefetch?: number | Prefetch | undefined;
+  /**
+   * Most bytes of payload, as JSON, that are claimed and not finished. A single larger task runs by itself.
+   * Minimum `1`. @default no limit
+   */
+  readonly maxInFlightBytes?: number | undefined;
+  /**
+   * Longest lease in milliseconds; how soon the tasks of a killed invocation come back. A drain that ends
+   * sooner leases for its own length and sends no heartbeat: its handlers learn of a requested cancel only
+   * by a heartbeat or progress report of their own. Minimum `100`. @default 60000
+   */
+  readonly leaseMs?: number | undefined;
+  /** Longest run of one attempt in milliseconds, for names that have none of their own. @default none */
+  readonly maxRunMs?: number | undefined;
+  /** Wait between attempts. @default { baseMs: 1000, capMs: 30000 } */
+  readonly backoff?: Partial<Backoff> | undefined;
+  /** Prefix of the lease tokens, for people who read the table. @default a random one */
+  readonly name?: string | undefined;
+}
+
+export interface DrainOptions {
+  /** Time of the invocation in milliseconds. Minimum `1`. @default 25000 */
+  readonly budgetMs?: number | undefined;
+  /** When the invocation must be over, as a Date or epoch milliseconds; instead of `budgetMs`. */
+  readonly deadline?: Date | number | undefined;
+  /** Stops the drain as its deadline would. */
+  readonly signal?: AbortSignal | undefined;
+  /** Most tasks to claim. Minimum `1`. @default no limit */
+  readonly maxTasks?: number | undefined;
+}
+
+/** Checked options of a worker. */
+export interface Settings extends PoolSizes, ByteLimits, HandlerDefaults {
+  readonly leaseMs: number;
+  readonly backoff: Backoff;
+  readonly name: string;
+  readonly hooks: WorkerHooks;
+}
+
+const OPTIONS = [
+  ...["queue", "queues", "concurrency", "resources", "prefetch", "maxInFlightBytes", "leaseMs", "maxRunMs"],
+  ...["backoff", "name", "around", "onEvent", "onError"],
+];
+const DEFAULT_BUDGET_MS = 25_000;
+const MAX_PREFETCH = 100_000;
+
+/** @throws {InvalidArgument} naming the option that is out of range. */
+export function checkWorker(options: WorkerOptions): Settings {
+  onlyKnown("new Worker", options, OPTIONS);
+  onlyKnown("backoff", options.backoff, ["baseMs", "capMs"]);
+  const { around, onEvent, onError, maxInFlightBytes } = options;
+  for (const [name, hook] of Object.entries({ around, onEvent, onError })) {
+    if (hook !== undefined && typeof hook !== "function")
+      throw new InvalidArgument(`${name} must be a function`);
+  }
+  return {
+    queues: queuesOf(options) ?? ["default"],
+    concurrency: integer("concurrency", options.concurrency ?? 10, 1, 10_000),
+    resources: checkResources(options.resources),
+    ...checkPrefetch(options.prefetch ?? 0),
+    maxInFlightBytes:
+      maxInFlightBytes === undefined ? null : integer("maxInFlightBytes", maxInFlightBytes, 1),
+    leaseMs: integer("leaseMs", options.leaseMs ?? 60_000, 100),
+    maxRunMs: optionalMs("maxRunMs", options.maxRunMs),
+    backoff: {
+      baseMs: integer("backoff.baseMs", options.backoff?.baseMs ?? 1000, 0),
+      capMs: integer("backoff.capMs", options.backoff?.capMs ?? 30_000, 0),
+    },
+    name: text("name", options.name ?? `wadi-${ulid().slice(-8).toLowerCase()}`),
+    hooks: { around, onEvent, onError },
+  };
+}
+
+function checkResources(resources: WorkerOptions["resources"]): ReadonlyMap<string, number> {
+  if (resources === undefined) return new Map();
+  onlyKnown("resources", resources, Object.keys(resources ?? {}));
+  return new Map(
+    Object.entries(resources).map(([name, calls]) => [
+      text("the name of a resource", name),
+      integer(`resources.${name}`, calls, 1, 10_000),
+    ]),
+  );
+}
+
+function checkPrefetch(
+  value: number | Prefetch,
+): Pick<PoolSizes, "prefetch"> & Pick<ByteLimits, "prefetchBytes"> {
+  if (typeof value === "number") {
+    return { prefetch: integer("prefetch", value, 0, MAX_PREFETCH), prefetchBytes: null };
+  }
+  onlyKnown("prefetch", value, ["tasks", "bytes"]);
+  const { tasks, bytes } = value;
+  return {
+    prefetch: integer("prefetch.tasks", tasks, 0, MAX_PREFETCH),
+    prefetchBytes: bytes === undefined ? null : integer("prefetch.bytes", bytes, 1),
+  };
+}
+
+export function deadlineOf(options: DrainOptions, nowMs: number): number {
+  if (options.deadline === undefined)
+    return nowMs + integer("budgetMs", options.budgetMs ?? DEFAULT_BUDGET_MS, 1, MAX_TIMER_MS);
+  if (options.budgetMs !== undefined) throw new InvalidArgument("pass either budgetMs or deadline, not both");
+  return integer("deadline", Number(options.deadline), 0);
+}

@@ -1,0 +1,161 @@
+import type { ClaimPool, Lane } from "../core/operations/lease.ts";
+import type { Attempt } from "./attempt.ts";
+import { Ready } from "./ready.ts";
+import { laneKey, type Registration } from "./registration.ts";
+
+/** Slots and prefetch of a worker, for all its names. */
+export interface PoolSizes {
+  readonly concurrency: number;
+  readonly resources: ReadonlyMap<string, number>;
+  /** Tasks claimed ahead of the free slots, over all pools. */
+  readonly prefetch: number;
+}
+
+/** One name within its pool. */
+export class Member {
+  readonly registration: Registration;
+  /** Most calls at once. */
+  readonly maxCalls: number;
+  /** Most tasks a call. */
+  readonly batch: number;
+  calls = 0;
+  /** Whether an attempt has ended in this drain. */
+  hasRun = false;
+  /** Tasks by queue that are claimed and not settled: names that have few go first. */
+  readonly inPlay = new Map<string, number>();
+
+  constructor(registration: Registration, slots: number) {
+    this.registration = registration;
+    this.maxCalls = Math.min(registration.concurrency ?? slots, slots);
+    this.batch = registration.batch ?? 1;
+  }
+
+  /**
+   * How long an attempt is expected to take, in milliseconds. A drain begins without an estimate: a name that was slow
+   * once would never run again to improve it.
+   */
+  get needsMs(): number {
+    return this.registration.maxRunMs ?? (this.hasRun ? this.registration.runs.p95() : 0);
+  }
+
+  add(queue: string, count: number): void {
+    this.inPlay.set(queue, (this.inPlay.get(queue) ?? 0) + count);
+  }
+}
+
+/** Names that draw from the same slots. */
+export class Pool {
+  readonly members: readonly Member[];
+  readonly slots: number;
+  /** Handler calls that have not ended. */
+  calls = 0;
+  readonly ready = new Ready();
+  /** Whether there may be due tasks that were not asked for yet. */
+  hungry = true;
+  /** Tasks started so far. */
+  started = 0;
+  readonly #prefetch: number;
+  readonly #batch: number;
+  /** A claim is worth a round trip once no more tasks than this are ready. */
+  #lowWater: number;
+  /** Tasks that started while the last claim was on its way. */
+  #startedMeanwhile = 0;
+  /** The last claim: its smallest quota, and the tasks started before it; null if nothing was asked for. */
+  #asked: { readonly least: number; readonly started: number } | null = null;
+
+  constructor(members: readonly Member[], slots: number, prefetch: number) {
+    this.members = members;
+    this.slots = slots;
+    this.#prefetch = prefetch;
+    this.#lowWater = Math.floor(prefetch / 2);
+    this.#batch = Math.max(...members.map(({ batch }) => batch));
+  }
+
+  /** Tasks that could start at once. */
+  get free(): number {
+    return (this.slots - this.calls) * this.#batch;
+  }
+
+  /** Tasks a claim may bring now. Those that will have started when its answer comes do not count as ready. */
+  get room(): number {
+    const expected = Math.max(0, this.ready.size - this.#startedMeanwhile);
+    return Math.max(0, this.free + this.#prefetch - expected);
+  }
+
+  get isLow(): boolean {
+    return this.ready.size <= this.#lowWater;
+  }
+
+  /** Whether a claim for it is worth a round trip of its own. */
+  get wantsMore(): boolean {
+    return this.hungry && this.isLow && this.room > 0;
+  }
+
+  /** What it asks for in a claim of at most `limit` tasks. Names that do not fit only count for the next due time. */
+  ask(limit: number, leftMs: number): ClaimPool {
+    const rotates = this.members.length > 1 || this.members[0]!.registration.queues.length > 1;
+    const lanes: Lane[] = [];
+    let least = Number.POSITIVE_INFINITY;
+    for (const { registration, calls, maxCalls, batch, inPlay, needsMs } of this.members) {
+      const free = Math.max(0, maxCalls - calls) * batch + this.#prefetch;
+      const quota = limit > 0 && needsMs <= leftMs ? Math.min(limit, free) : 0;
+      if (quota > 0) least = Math.min(least, quota);
+      for (const queue of registration.queues) {
+        const lane = { queue, name: registration.name, quota };
+        lanes.push(rotates ? { ...lane, rank: inPlay.get(queue) ?? 0 } : lane);
+      }
+    }
+    const fits = Number.isFinite(least);
+    this.#asked = limit > 0 ? { least: fits ? least : 0, started: this.started } : null;
+    return { lanes, limit: fits ? limit : 0 };
+  }
+
+  /** Takes in how many tasks the claim brought, before they are added. */
+  answered(taken: number): void {
+    if (this.#asked === null) return;
+    const { least, started } = this.#asked;
+    this.hungry = least > 0 && taken >= least;
+    this.#startedMeanwhile = this.started - started;
+    const ranDry = this.ready.size === 0;
+    const needed = ranDry ? Math.max(8, 2 * this.#lowWater) : 2 * this.#startedMeanwhile;
+    this.#lowWater = Math.min(Math.floor(this.#prefetch / 2), needed);
+  }
+
+  /** Takes the tasks of the next call; empty if none may start now. */
+  next(): Attempt[] {
+    if (this.calls >= this.slots) return [];
+    const first = this.ready.take(({ member }) => member.calls < member.maxCalls);
+    if (first === null) return [];
+    const attempts = [first];
+    const { member } = first;
+    while (attempts.length < member.batch) {
+      const another = this.ready.take((attempt) => attempt.member === member);
+      if (another === null) break;
+      attempts.push(another);
+    }
+    return attempts;
+  }
+}
+
+/** Names with a resource share a pool, names with a batch or a concurrency have their own, all others share one. */
+export function makePools(registrations: readonly Registration[], sizes: PoolSizes): Pool[] {
+  const groups = new Map<string, Registration[]>();
+  for (const registration of registrations) {
+    const { resource, concurrency, batch, queues, name } = registration;
+    const isApart = concurrency !== null || batch !== null;
+    const group =
+      resource !== null ? `r${resource}` : isApart ? `n${laneKey({ queue: queues[0]!, name })}` : "";
+    groups.set(group, [...(groups.get(group) ?? []), registration]);
+  }
+  const drafts = [...groups.values()].map((group) => {
+    const { resource, concurrency } = group[0]!;
+    const shared = resource === null ? sizes.concurrency : sizes.resources.get(resource)!;
+    const slots = resource === null ? (concurrency ?? shared) : shared;
+    const members = group.map((registration) => new Member(registration, slots));
+    return { members, slots, capacity: slots * Math.max(...members.map(({ batch }) => batch)) };
+  });
+  const total = drafts.reduce((sum, { capacity }) => sum + capacity, 0);
+  return drafts.map(({ members, slots, capacity }) => {
+    return new Pool(members, slots, Math.floor((sizes.prefetch * capacity) / total));
+  });
+}

@@ -1,0 +1,143 @@
+import { type Backoff, backoffDelay } from "../core/backoff.ts";
+import { envelope } from "../core/envelope.ts";
+import { isRefusal, WadiError } from "../core/errors.ts";
+import type { Claimed, ClaimRequest } from "../core/operations/lease.ts";
+import type { Settled, Settlement } from "../core/operations/settle.ts";
+import type { CallOptions } from "../core/session.ts";
+import type { Attempt } from "./attempt.ts";
+import { report } from "./hooks.ts";
+import type { DrainPlan } from "./plan.ts";
+import type { Tally } from "./tally.ts";
+
+/** What one round trip settles and claims. */
+export interface Cycle {
+  readonly attempts: readonly Attempt[];
+  /** Null: it only settles. */
+  readonly request: ClaimRequest | null;
+  /** When it was sent first, in epoch milliseconds: no lease of it ends later than counted from here. */
+  readonly sentAtMs: number;
+  /** Whether it was sent before and may have been committed. */
+  resent: boolean;
+}
+
+/** What an answer may take in a drain that begins when its time is nearly up. */
+const GRACE_MS = 1000;
+/** Shortest and longest time an endless drain waits for an answer before it counts as lost. */
+const ANSWER_MS = [1000, 30_000] as const;
+/** Pauses of an endless drain whose database fails. */
+const OUTAGE: Backoff = { baseMs: 200, capMs: 5000 };
+
+/** Errors that no later try would mend. */
+const FATAL = ["PROTOCOL_VERSION_MISMATCH", "SCHEMA_MISMATCH"];
+
+/**
+ * The round trips of a drain, one at a time. The first that fails ends a drain; an endless one survives it, and sends
+ * again what it cannot know the outcome of.
+ */
+export class Wire {
+  isBusy = false;
+  answeredAtMs = 0;
+  /** Failed round trips in a row. */
+  failures = 0;
+  /** No round trip before this, in epoch milliseconds. */
+  retryAtMs = 0;
+  /** Sent, and it is not known what came of it. */
+  unanswered: Cycle | null = null;
+  /** What ends the drain. */
+  failure: { readonly error: unknown } | null = null;
+  /** When nobody waits for an answer any more. */
+  endAtMs: number;
+  readonly #plan: DrainPlan;
+  readonly #tally: Tally;
+  readonly #onAnswer: () => void;
+
+  constructor(plan: DrainPlan, tally: Tally, onAnswer: () => void) {
+    this.#plan = plan;
+    this.#tally = tally;
+    this.#onAnswer = onAnswer;
+    this.endAtMs = Math.max(plan.deadlineMs, Date.now() + GRACE_MS);
+  }
+
+  /** Makes a round trip. Never throws. */
+  send(operation: string, trip: (call: CallOptions) => Promise<void>): void {
+    this.isBusy = true;
+    void this.#send(operation, trip).then(this.#onAnswer);
+  }
+
+  async #send(operation: string, trip: (call: CallOptions) => Promise<void>): Promise<void> {
+    try {
+      await trip(this.#call());
+      this.failures = 0;
+      this.retryAtMs = 0;
+    } catch (error) {
+      this.#survive(error, operation);
+    }
+    this.isBusy = false;
+    this.answeredAtMs = Date.now();
+  }
+
+  #call(): CallOptions {
+    if (this.#plan.endless === null) return { deadlineMs: this.endAtMs };
+    const [least, most] = ANSWER_MS;
+    const waitMs = Math.min(most, Math.max(least, this.#plan.leaseMs / 3));
+    return { deadlineMs: Math.min(this.endAtMs, Date.now() + waitMs) };
+  }
+
+  #survive(error: unknown, operation: string): void {
+    if (this.#plan.endless === null || (WadiError.is(error) && FATAL.includes(error.code))) {
+      this.failure = { error };
+      return;
+    }
+    report(this.#plan.hooks, error, operation);
+    this.retryAtMs = Date.now() + backoffDelay(OUTAGE, ++this.failures);
+    if (this.unanswered === null) return;
+    this.unanswered.resent = true;
+    // What is refused for good must not hold up the rest for longer than its leases last.
+    const isOver = this.unanswered.attempts.every(({ lease }) => lease.endsAtMs <= this.retryAtMs);
+    if (!isRefusal(error) || !isOver) return;
+    for (const attempt of this.unanswered.attempts) this.#tally.lose(attempt);
+    this.unanswered = null;
+  }
+
+  /** Sends a cycle, which stays `unanswered` until it is known what came of it. */
+  async cycle(
+    cycle: Cycle,
+    call: CallOptions,
+  ): Promise<[settled: readonly Settled[], claimed: Claimed | null]> {
+    this.unanswered = cycle;
+    const answer = await this.#exchange(cycle, call);
+    this.unanswered = null;
+    return answer;
+  }
+
+  async #exchange({ attempts, request, resent }: Cycle, call: CallOptions): ReturnType<Wire["cycle"]> {
+    const { store } = this.#plan.wadi;
+    const settlements = attempts.map(({ settlement }) => settlement!);
+    this.#tally.roundTrips++;
+    try {
+      if (request !== null) return await store.cycle(settlements, request, call, resent);
+      return [await store.settle(settlements, call, resent), null];
+    } catch (error) {
+      if (!isRefusal(error) || settlements.length === 0) throw error;
+    }
+    // One result that the database refuses must not hold up the others: its own task fails for good.
+    const settled: Settled[] = [];
+    for (const settlement of settlements) settled.push(await this.#settleAlone(settlement, call, resent));
+    if (request === null) return [settled, null];
+    this.#tally.roundTrips++;
+    return [settled, await store.claim(request, call)];
+  }
+
+  async #settleAlone(settlement: Settlement, call: CallOptions, resent: boolean): Promise<Settled> {
+    const settle = async (one: Settlement) => {
+      this.#tally.roundTrips++;
+      return (await this.#plan.wadi.store.settle([one], call, resent))[0]!;
+    };
+    return settle(settlement).catch((error) => {
+      if (!isRefusal(error)) throw error;
+      const { id, workerId, attempt } = settlement;
+      const refused = envelope("DriverError", "unserializable_result", error.message, false);
+      return settle({ id, workerId, attempt, outcome: "fail", error: refused });
+    });
+  }
+}
