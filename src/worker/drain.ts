@@ -162,7 +162,7 @@ export class Drain {
   #tripAtMs(): number {
     const { outbox, outboxSinceMs, ready } = this.#hand;
     const isFirst = this.#tally.roundTrips === 0;
-    let atMs = this.#heartbeatAtMs;
+    let atMs = this.#hand.heartbeatAtMs;
     if (isFirst || this.#wire.unanswered !== null) atMs = 0;
     else if (this.#pools.some((pool) => pool.wantsMore) && this.#room > 0) atMs = 0;
     else if (outbox.length > 0) {
@@ -194,12 +194,6 @@ export class Drain {
     return this.#room > 0 && this.#pools.some((pool) => pool.isLow && pool.room > 0);
   }
 
-  /** Half a lease before the first lease runs out; never while all leases outlast the drain. */
-  get #heartbeatAtMs(): number {
-    const { leaseEndsAtMs } = this.#hand;
-    return leaseEndsAtMs <= this.#plan.deadlineMs ? leaseEndsAtMs - this.#plan.leaseMs / 2 : NEVER;
-  }
-
   #becomeHungry(): void {
     for (const pool of this.#pools) pool.hungry = true;
     this.#alarm.wake();
@@ -216,7 +210,8 @@ export class Drain {
   #send(): void {
     const nowMs = Date.now();
     if (this.#hand.ready > 0) this.#hold();
-    if (nowMs >= this.#heartbeatAtMs) this.#wire.send("heartbeat", (call) => this.#heartbeat(nowMs, call));
+    if (nowMs >= this.#hand.heartbeatAtMs)
+      this.#wire.send("heartbeat", (call) => this.#heartbeat(nowMs, call));
     else this.#wire.send("cycle", (call) => this.#cycle(nowMs, call));
   }
 
@@ -285,8 +280,7 @@ export class Drain {
   }
 
   #isOver(nowMs: number): boolean {
-    if (this.#hand.running.size > 0) return false;
-    if (this.#idle !== null && !this.#isStopping) return false;
+    if (this.#hand.running.size > 0 || (this.#idle !== null && !this.#isStopping)) return false;
     if (this.#wire.failures > 0) return nowMs >= this.#wire.endAtMs;
     return this.#hand.ready === 0 && this.#hand.outbox.length === 0;
   }

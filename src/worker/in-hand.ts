@@ -17,6 +17,8 @@ export interface InHandOptions {
   readonly hooks: WorkerHooks;
   readonly backoff: Backoff;
   readonly leaseMs: number;
+  /** Epoch milliseconds at which the drain is over. */
+  readonly deadlineMs: number;
   /** Epoch milliseconds at which handlers are stopped. */
   readonly stopAtMs: number;
   /** How long an aborted handler may take to come back before it is cut off, in milliseconds. */
@@ -73,6 +75,12 @@ export class InHand implements AttemptOwner {
     let at = NEVER;
     for (const { endsAtMs } of this.#leases) at = Math.min(at, endsAtMs);
     return at;
+  }
+
+  /** Half a lease before the first lease runs out; never while all leases outlast the drain. */
+  get heartbeatAtMs(): number {
+    const { leaseEndsAtMs } = this;
+    return leaseEndsAtMs <= this.#options.deadlineMs ? leaseEndsAtMs - this.leaseMs / 2 : NEVER;
   }
 
   /** Takes in what a claim brought. What is more than the budget of bytes is handed back. */
