@@ -14,6 +14,7 @@ export async function serveRaw(url: string, newId: () => string): Promise<Served
   });
   await caller.query("listen cairnq_done");
   await worker.query("listen cairnq_queued");
+
   async function work(): Promise<void> {
     const claim = [Date.now() + 60_000, QUEUE, Date.now(), 16];
     const { rows } = await worker.query(named("claim", CLAIM, claim));

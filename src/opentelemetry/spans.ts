@@ -2,7 +2,6 @@ import {
   type Attributes,
   type Context,
   context,
-  isSpanContextValid,
   type Link,
   propagation,
   type Span,
@@ -56,7 +55,7 @@ export function newSpans({ tracer, asChild, baggage }: SpanOptions): Spans {
     const submitted = tasks.map((task) => extract(task, baggage));
     const links = submitted.flatMap((from, i): Link[] => {
       const spanContext = trace.getSpanContext(from);
-      if (spanContext === undefined || !isSpanContextValid(spanContext)) return [];
+      if (spanContext === undefined) return [];
       return [{ context: spanContext, attributes: { [ATTRIBUTE.messageId]: tasks[i]!.id } }];
     });
     let parent = context.active();

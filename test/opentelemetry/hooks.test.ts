@@ -109,7 +109,7 @@ describe("an attempt and the trace that submitted its task", () => {
 
   test("have nothing to do with each other where the metadata holds no context, or something else", async () => {
     const { worker } = openTelemetry(sdk.providers);
-    for (const metadata of [{}, { traceparent: 5, tracestate: ["a"] }, { traceparent: "x" }])
+    for (const metadata of [{}, { traceparent: 5, tracestate: ["a"], baggage: 5 }, { traceparent: "x" }])
       await worker.around([contextOf({ metadata })], async () => null);
     expect(sdk.spans.map(({ links, parentSpanContext }) => [links, parentSpanContext])).toEqual(
       Array(3).fill([[], undefined]),
