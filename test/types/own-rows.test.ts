@@ -63,7 +63,7 @@ test("a transaction answers as its client does", () => {
     later.submit(plain, {});
     // @ts-expect-error: there is no such option
     now.submit("a", 1, { prio: 1 });
-    // @ts-expect-error: it reads by key elsewhere
-    now.getByKey("k");
+    // @ts-expect-error: a wait belongs behind the commit
+    now.wait("task_x");
   };
 });
