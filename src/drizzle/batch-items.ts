@@ -27,10 +27,7 @@ export function withBatchItems<Native extends object, Dialect extends "sqlite" |
       isResponseInArrayMode: () => false,
       mapResult,
     };
-    return Object.defineProperty(own, "_prepare", { value: () => prepared }) as BatchStatement<
-      Native,
-      Dialect
-    >;
+    return withPrepare(own, () => prepared) as BatchStatement<Native, Dialect>;
   };
   return {
     ...executor,
@@ -40,4 +37,13 @@ export function withBatchItems<Native extends object, Dialect extends "sqlite" |
       is: (value): value is BatchStatement<Native, Dialect> => native.is(value),
     },
   };
+}
+
+/** The statement itself with a method more; or one that stands for it, where it stands for one in another process. */
+function withPrepare<Native extends object>(own: Native, prepare: () => PreparedItem): Native {
+  Object.defineProperty(own, "_prepare", { value: prepare, configurable: true });
+  if ((own as { _prepare?: unknown })._prepare === prepare) return own;
+  return new Proxy(own, {
+    get: (target, name) => (name === "_prepare" ? prepare : Reflect.get(target, name)),
+  });
 }

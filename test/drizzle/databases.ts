@@ -12,6 +12,7 @@ import { drizzle as nodePostgres } from "drizzle-orm/node-postgres";
 import { drizzle as pglite } from "drizzle-orm/pglite";
 import { Client, Pool } from "pg";
 import type { Executor } from "../../src/core/executor.ts";
+import type { D1Like } from "../../src/drivers/d1.ts";
 import { fromDrizzle } from "../../src/drizzle/index.ts";
 import * as postgres from "../../src/drizzle/postgres.ts";
 import * as sqlite from "../../src/drizzle/sqlite.ts";
@@ -43,6 +44,8 @@ export interface OpenDrizzle {
   readonly db: AnyDrizzle;
   readonly executor: Executor;
   close(): unknown;
+  /** The batch of the client itself, past Drizzle and Wadi. */
+  sendBatch?(statements: readonly unknown[]): Promise<unknown[]>;
 }
 
 export interface DrizzleCase {
@@ -55,11 +58,15 @@ export interface DrizzleCase {
   open(): Promise<OpenDrizzle>;
 }
 
-const opened = (db: object, executor: Executor, close: () => unknown): OpenDrizzle => ({
-  db: db as unknown as AnyDrizzle,
-  executor,
-  close,
-});
+function opened(
+  db: object,
+  executor: Executor,
+  close: () => unknown,
+  sendBatch?: (statements: never) => Promise<unknown>,
+): OpenDrizzle {
+  const batch = sendBatch && { sendBatch: sendBatch as OpenDrizzle["sendBatch"] & {} };
+  return { db: db as unknown as AnyDrizzle, executor, close, ...batch };
+}
 
 /** Every Drizzle database that `fromDrizzle` takes and that runs in Node, on its real engine. */
 export const cases: readonly DrizzleCase[] = [
@@ -83,10 +90,15 @@ export const cases: readonly DrizzleCase[] = [
     async open() {
       const directory = mkdtempSync(join(tmpdir(), "wadi-drizzle-"));
       const db = libsql(createClient({ url: `file:${join(directory, "data.db")}` }));
-      return opened(db, fromDrizzle(db, { journalMode: "wal" }), () => {
-        db.$client.close();
-        rmSync(directory, { recursive: true, force: true });
-      });
+      return opened(
+        db,
+        fromDrizzle(db, { journalMode: "wal" }),
+        () => {
+          db.$client.close();
+          rmSync(directory, { recursive: true, force: true });
+        },
+        (statements) => db.$client.batch(statements, "write"),
+      );
     },
   },
   {
@@ -98,7 +110,12 @@ export const cases: readonly DrizzleCase[] = [
     async open() {
       const server = await startHranaServer();
       const db = libsql(createClient({ url: server.url }));
-      return opened(db, sqlite.fromDrizzle(db), () => server.stop());
+      return opened(
+        db,
+        sqlite.fromDrizzle(db),
+        () => server.stop(),
+        (statements) => db.$client.batch(statements, "write"),
+      );
     },
   },
   {
@@ -110,7 +127,7 @@ export const cases: readonly DrizzleCase[] = [
     async open() {
       const { raw, close } = await openD1();
       const db = d1<Record<string, never>, never>(raw as never);
-      return opened(db, fromDrizzle(db), close);
+      return opened(db, fromDrizzle(db), close, (statements) => (raw as D1Like).batch(statements));
     },
   },
   {
@@ -146,7 +163,7 @@ export const cases: readonly DrizzleCase[] = [
     async open() {
       const endpoint = await startNeonEndpoint({ postgresUrl: await createDatabase() });
       const db = neonHttp(neon(endpoint.connectionString));
-      return opened(db, fromDrizzle(db), endpoint.stop);
+      return opened(db, fromDrizzle(db), endpoint.stop, (statements) => db.$client.transaction(statements));
     },
   },
   {

@@ -1,24 +1,8 @@
 import { eq } from "drizzle-orm";
-import { pgTable, text as pgText } from "drizzle-orm/pg-core";
-import { sqliteTable, text as sqliteText } from "drizzle-orm/sqlite-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import * as postgres from "../../src/drizzle/postgres.ts";
-import * as sqlite from "../../src/drizzle/sqlite.ts";
 import { type Task, Wadi, Worker } from "../../src/index.ts";
 import { type AnyDrizzle, cases, type OpenDrizzle } from "./databases.ts";
-
-const OWN = {
-  sqlite: {
-    tasks: sqlite.tasks,
-    failures: sqlite.failures,
-    orders: sqliteTable("orders", { id: sqliteText("id").primaryKey(), taskId: sqliteText("task_id") }),
-  },
-  postgres: {
-    tasks: postgres.tasks,
-    failures: postgres.failures,
-    orders: pgTable("orders", { id: pgText("id").primaryKey(), taskId: pgText("task_id") }),
-  },
-};
+import { OWN } from "./own-tables.ts";
 
 describe.each(cases)("fromDrizzle on $name", ({ dialect, driver, transactions, open }) => {
   const { tasks, orders } = OWN[dialect];

@@ -36,10 +36,9 @@ export class Shop {
       await executor.run(CREATE);
       const place = (id: string, end: () => void) =>
         db.transaction((tx) => {
-          const [[row]] = executor.within!(tx)!.batch([
-            { sql: "insert into orders (id) values (?) returning id", params: [id] },
-          ]) as [[{ id: string }]];
-          tx.update(orders).set({ taskId: row.id }).where(eq(orders.id, id)).run();
+          tx.insert(orders).values({ id }).run();
+          const task = wadi.with(tx).submit("double", { n: 4 });
+          tx.update(orders).set({ taskId: task.id }).where(eq(orders.id, id)).run();
           end();
         });
       place("kept", () => {});
@@ -50,10 +49,19 @@ export class Shop {
           }),
         )
         .catch(String);
-      await wadi.submit("double", { n: 4 });
       const { succeeded } = await new Worker(wadi).task("double", () => ({ n: 8 })).drain();
-      const results = db.select({ payload: tasks.payload, result: tasks.result }).from(tasks).all();
-      return { name: executor.name, error, orders: db.select().from(orders).all(), succeeded, results };
+      const results = db
+        .select({ order: orders.id, payload: tasks.payload, result: tasks.result })
+        .from(orders)
+        .innerJoin(tasks, eq(tasks.id, orders.taskId))
+        .all();
+      return {
+        name: executor.name,
+        error,
+        orders: db.select().from(orders).all().length,
+        succeeded,
+        results,
+      };
     });
   }
 }
@@ -69,22 +77,19 @@ export default {
       const wadi = new Wadi(executor);
       await wadi.migrate();
       await executor.run(CREATE);
-      const item = executor.native!.prepare([
-        { sql: "insert into orders (id, task_id) values (?, ?) returning id", params: ["second", "t"] },
-      ]);
-      const placed = await db.batch([db.insert(orders).values({ id: "first" }), ...item]);
-      const raw = await DB.batch([DB.prepare("select 1 as one"), ...executor.native!.prepare([CREATE])]);
-      await wadi.submit("double", { n: 4 });
+      const { id, statements, read } = await wadi.statements.submit("double", { n: 4 });
+      const placed = await db.batch([db.insert(orders).values({ id: "one", taskId: id }), ...statements]);
+      const { outcome } = read(placed.slice(1));
+      const other = await wadi.statements.submit("double", { n: 4 });
+      const insert = DB.prepare("insert into orders values (?, ?)").bind("two", other.id);
+      const sent = await DB.batch([insert, ...other.statements]);
       const { succeeded } = await new Worker(wadi).task("double", () => ({ n: 8 })).drain();
-      const results = await db.select({ payload: tasks.payload, result: tasks.result }).from(tasks);
-      return {
-        name: executor.name,
-        rows: executor.native!.rows(placed[1]),
-        raw: raw.length,
-        orders: await db.select().from(orders),
-        succeeded,
-        results,
-      };
+      const results = await db
+        .select({ order: orders.id, payload: tasks.payload, result: tasks.result })
+        .from(orders)
+        .innerJoin(tasks, eq(tasks.id, orders.taskId));
+      const outcomes = [outcome, other.read(sent.slice(1)).outcome];
+      return { name: executor.name, outcomes, succeeded, results };
     });
   },
 };
