@@ -7,8 +7,11 @@ import type { Executor } from "./executor.ts";
  */
 export type SignalState = "local" | "listening" | "polling";
 
-/** Told which queues got due tasks; null if that is not known, since a connection was opened or lost. Must not throw. */
-export type QueuedListener = (queues: readonly string[] | null) => void;
+/**
+ * Told which queues got tasks; null if that is not known, since a connection was opened or lost, and then `error` says
+ * why it was. Must not throw.
+ */
+export type QueuedListener = (queues: readonly string[] | null, error?: unknown) => void;
 
 export interface Wake {
   /** Resolves when the task became terminal. */
@@ -36,8 +39,8 @@ export class Signals {
       if (id !== null) this.done([id]);
       else if (this.#done.state === "listening") this.done(this.#waiting.keys());
     });
-    this.#queued = new Channel(executor, "cairnq_queued", this.#listeners, (queue) =>
-      this.queued(queue === null ? null : [queue]),
+    this.#queued = new Channel(executor, "cairnq_queued", this.#listeners, (queue, error) =>
+      this.queued(queue === null ? null : [queue], error),
     );
   }
 
@@ -53,9 +56,9 @@ export class Signals {
     for (const id of ids) for (const fire of this.#waiting.get(id) ?? []) fire();
   }
 
-  /** Wakes those who wait for work. Call it once tasks of these queues are due in the database. */
-  queued(queues: readonly string[] | null): void {
-    for (const listener of this.#listeners) listener(queues);
+  /** Wakes those who wait for work. Call it once the database has the tasks, also those that are due later. */
+  queued(queues: readonly string[] | null, error?: unknown): void {
+    for (const listener of this.#listeners) listener(queues, error);
   }
 
   /** Begins to wait for the end of a task. Does not wait for the connection: a pool may have none to give. */
@@ -96,7 +99,7 @@ class Channel {
   readonly #name: string;
   readonly #users: { readonly size: number };
   /** Called with null when the connection was opened or lost: signals may have been missed. */
-  readonly #onSignal: (payload: string | null) => void;
+  readonly #onSignal: (payload: string | null, error?: unknown) => void;
   #link: Promise<(() => void) | undefined> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
@@ -107,7 +110,7 @@ class Channel {
     executor: Executor,
     name: string,
     users: { readonly size: number },
-    onSignal: (payload: string | null) => void,
+    onSignal: (payload: string | null, error?: unknown) => void,
   ) {
     this.#executor = executor;
     this.#name = name;
@@ -144,13 +147,13 @@ class Channel {
 
   #connect(): void {
     this.state = "polling";
-    const lost = () => {
+    const lost = (error: unknown = new Error("the connection that listened was lost")) => {
       if (this.#link !== link) return;
       this.#link = undefined;
       this.state = this.#users.size > 0 ? "polling" : "local";
       this.#retryAtMs = Date.now() + backoffDelay(RECONNECT, ++this.#failures);
       if (this.#users.size > 0) this.open();
-      this.#onSignal(null);
+      this.#onSignal(null, error);
     };
     const opened = this.#executor.listen!([this.#name], (_, payload) => this.#onSignal(payload), lost);
     const link = opened.then(
@@ -161,8 +164,8 @@ class Channel {
         this.#onSignal(null);
         return stop;
       },
-      () => {
-        lost();
+      (error) => {
+        lost(error);
         return undefined;
       },
     );

@@ -228,10 +228,11 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
   }
 
   #announce(submitted: readonly SubmittedTask[]): void {
-    const due = submitted.filter(
+    // What is due later is told too: a worker that knows of it sleeps until then. One that was put off it knows already.
+    const news = submitted.filter(
       ({ outcome, runAtMs, updatedAtMs }) =>
-        (outcome === "created" || outcome === "debounced") && runAtMs <= updatedAtMs,
+        outcome === "created" || (outcome === "debounced" && runAtMs <= updatedAtMs),
     );
-    if (due.length > 0) this.signals.queued([...new Set(due.map(({ queue }) => queue))]);
+    if (news.length > 0) this.signals.queued([...new Set(news.map(({ queue }) => queue))]);
   }
 }

@@ -1,6 +1,10 @@
 export type { BatchHandler, BatchResults, Handler, TaskContext } from "./context.ts";
 export type { ErrorScene, TaskEvent, WorkerEvent, WorkerHooks } from "./hooks.ts";
 export type { DrainOptions, Prefetch, WorkerOptions } from "./options.ts";
+export type { ProcessLike } from "./process-signals.ts";
 export type { HandlerOptions } from "./registration.ts";
+export type { LastError, WorkerState, WorkerStats } from "./stats.ts";
+export type { RunOptions, ServeOptions, StopOptions } from "./stay.ts";
+export type { StayingOptions } from "./stay-options.ts";
 export type { DrainSummary } from "./tally.ts";
 export { Worker } from "./worker.ts";

@@ -6,6 +6,7 @@ import type { ByteLimits } from "./bytes.ts";
 import type { WorkerHooks } from "./hooks.ts";
 import type { PoolSizes } from "./pools.ts";
 import { type HandlerDefaults, optionalMs, queuesOf } from "./registration.ts";
+import { checkStaying, STAYING_OPTIONS, type StayingOptions, type StaySettings } from "./stay-options.ts";
 
 export interface Prefetch {
   /** Most tasks that are claimed and wait for a slot. Minimum `0`. */
@@ -14,7 +15,7 @@ export interface Prefetch {
   readonly bytes?: number | undefined;
 }
 
-export interface WorkerOptions extends WorkerHooks {
+export interface WorkerOptions extends WorkerHooks, StayingOptions {
   /** Queue of names that are registered as plain strings. @default "default" */
   readonly queue?: string | undefined;
   /** Several queues instead of one. */
@@ -62,7 +63,7 @@ export interface DrainOptions {
 }
 
 /** Checked options of a worker. */
-export interface Settings extends PoolSizes, ByteLimits, HandlerDefaults {
+export interface Settings extends PoolSizes, ByteLimits, HandlerDefaults, StaySettings {
   readonly leaseMs: number;
   readonly backoff: Backoff;
   readonly name: string;
@@ -72,6 +73,7 @@ export interface Settings extends PoolSizes, ByteLimits, HandlerDefaults {
 const OPTIONS = [
   ...["queue", "queues", "concurrency", "resources", "prefetch", "maxInFlightBytes", "leaseMs", "maxRunMs"],
   ...["backoff", "name", "around", "onEvent", "onError"],
+  ...STAYING_OPTIONS,
 ];
 const DEFAULT_BUDGET_MS = 25_000;
 const MAX_PREFETCH = 100_000;
@@ -100,6 +102,7 @@ export function checkWorker(options: WorkerOptions): Settings {
     },
     name: text("name", options.name ?? `wadi-${ulid().slice(-8).toLowerCase()}`),
     hooks: { around, onEvent, onError },
+    ...checkStaying(options),
   };
 }
 

@@ -50,6 +50,7 @@ export class Wire {
   readonly #plan: DrainPlan;
   readonly #tally: Tally;
   readonly #onAnswer: () => void;
+  #wasReached = false;
 
   constructor(plan: DrainPlan, tally: Tally, onAnswer: () => void) {
     this.#plan = plan;
@@ -69,6 +70,7 @@ export class Wire {
       await trip(this.#call());
       this.failures = 0;
       this.retryAtMs = 0;
+      this.#wasReached = true;
     } catch (error) {
       this.#survive(error, operation);
     }
@@ -84,7 +86,7 @@ export class Wire {
   }
 
   #survive(error: unknown, operation: string): void {
-    if (this.#plan.endless === null || (WadiError.is(error) && FATAL.includes(error.code))) {
+    if (this.#plan.endless === null || this.#isFatal(error)) {
       this.failure = { error };
       return;
     }
@@ -97,6 +99,11 @@ export class Wire {
     if (!isRefusal(error) || !isOver) return;
     for (const attempt of this.unanswered.attempts) this.#tally.lose(attempt);
     this.unanswered = null;
+  }
+
+  /** What a worker should not hide from whoever starts it, such as a wrong password. */
+  #isFatal(error: unknown): boolean {
+    return (WadiError.is(error) && FATAL.includes(error.code)) || (!this.#wasReached && isRefusal(error));
   }
 
   /** Sends a cycle, which stays `unanswered` until it is known what came of it. */

@@ -5,11 +5,15 @@ import type { Wadi } from "../core/wadi.ts";
 import type { BatchHandler, Handler } from "./context.ts";
 import { Drain } from "./drain.ts";
 import type { Endless } from "./endless.ts";
-import type { WorkerHooks } from "./hooks.ts";
+import { report, type WorkerHooks } from "./hooks.ts";
+import { Host } from "./host.ts";
 import { checkWorker, type DrainOptions, deadlineOf, type Settings, type WorkerOptions } from "./options.ts";
 import type { DrainPlan } from "./plan.ts";
 import { type HandlerOptions, laneKey, type Registration, register } from "./registration.ts";
+import { statsOf, type WorkerStats } from "./stats.ts";
+import { type RunOptions, type ServeOptions, Stay, type StopOptions } from "./stay.ts";
 import type { DrainSummary } from "./tally.ts";
+import { sweepAfterDrain } from "./upkeep.ts";
 
 /** A lease outlasts its invocation by this, so that the last settlement is still the owner's. */
 const LEASE_MARGIN_MS = 5_000;
@@ -23,6 +27,7 @@ export class Worker {
   readonly #registrations: Registration[] = [];
   readonly #lanes = new Set<string>();
   readonly #learned = { limited: false };
+  readonly #stay = new Stay(() => this.#newHost());
 
   /** @throws {InvalidArgument} if an option is out of range. */
   constructor(wadi: Wadi, options: WorkerOptions = {}) {
@@ -97,18 +102,70 @@ export class Worker {
       signal: options.signal,
       endless: null,
     });
-    return drain.run();
+    const summary = await drain.run();
+    if (summary.more || options.signal?.aborted) return summary;
+    const { retention, hooks } = this.#settings;
+    const upkeep = { wadi: this.wadi, retention, report: (error: unknown) => report(hooks, error, "sweep") };
+    const hasSwept = await sweepAfterDrain(upkeep, deadlineMs);
+    return hasSwept ? { ...summary, roundTrips: summary.roundTrips + 1 } : summary;
+  }
+
+  /**
+   * Works until it is stopped, inside a process of yours: claims tasks as they become due, renews leases, survives a
+   * database that is away (`onError` is told), sweeps by `retention`. Resolves after a stop, with what it did.
+   *
+   * @throws {InvalidArgument} if an option is out of range, no handler is registered, or it runs already.
+   * @throws {DriverError} if the database refuses the very first round trip and trying again is no use.
+   */
+  run(options?: RunOptions): Promise<DrainSummary> {
+    return this.#stay.run(options);
+  }
+
+  /**
+   * `run` for a process that is only a worker. SIGINT or SIGTERM stop it; a second one ends the process at once, with
+   * exit code 130 or 143. It listens to them no more once it has stopped.
+   *
+   * @throws {Unsupported} where there is no process that gets signals.
+   */
+  serve(options?: ServeOptions): Promise<DrainSummary> {
+    return this.#stay.serve(options);
+  }
+
+  /** Runs while `fn` does, then stops, and returns what `fn` returned. An error of `fn` goes before any other. */
+  background<T>(fn: () => T | Promise<T>, options?: RunOptions): Promise<T> {
+    return this.#stay.background(fn, options);
+  }
+
+  /**
+   * Stops a run: nothing is claimed any more, what has not started is released without spending an attempt, and
+   * handlers may go on for `graceMs`. Resolves when it has ended, at once if nothing runs; may be called more than once.
+   */
+  stop(options?: StopOptions): Promise<void> {
+    return this.#stay.stop(options);
+  }
+
+  /** What a run is doing, or did at its end. No round trip. */
+  stats(): WorkerStats {
+    const { wadi } = this;
+    const { hooks } = this.#settings;
+    return this.#stay.stats ?? statsOf("stopped", this.#newEndlessDrain(null, hooks).status, wadi, null);
+  }
+
+  #newHost(): Host {
+    const queues = new Set(this.#handlers("run").flatMap((registration) => registration.queues));
+    const newDrain = (endless: Endless, hooks: WorkerHooks) => this.#newEndlessDrain(endless, hooks);
+    return new Host({ ...this.#settings, wadi: this.wadi, queues, newDrain });
   }
 
   /** A drain that goes on until its signal aborts. It survives a database that fails. */
-  protected newEndlessDrain(endless: Endless, hooks: WorkerHooks): Drain {
+  #newEndlessDrain(endless: Endless | null, hooks: WorkerHooks): Drain {
     return this.#newDrain({
-      registrations: this.#handlers("run"),
+      registrations: this.#registrations,
       leaseMs: this.#settings.leaseMs,
       deadlineMs: Number.POSITIVE_INFINITY,
       reserveMs: RESERVE_MS,
       maxTasks: Number.MAX_SAFE_INTEGER,
-      signal: endless.signal,
+      signal: endless?.signal,
       endless,
       hooks,
     });

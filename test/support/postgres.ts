@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,6 +11,8 @@ export interface PostgresServer {
   port: number;
   /** The URL of a fresh, empty database. */
   createDatabase(): Promise<string>;
+  /** Stops it, in order or (`crash`) at once, and starts it on the same port and directory. */
+  restart(how: "orderly" | "crash"): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -46,9 +49,21 @@ export async function startPostgres(): Promise<PostgresServer> {
   } catch (error) {
     throw new Error(`the test Postgres did not start: ${error ?? "it exited"}\n${log}`);
   }
-  endWithThisProcess((server as unknown as { process: { pid: number } }).process.pid, databaseDir);
+  endWithThisProcess(databaseDir);
   const url = `postgres://postgres:password@127.0.0.1:${port}/postgres`;
-  return { url, port, createDatabase: () => createDatabase(url), stop: () => server.stop() };
+  return {
+    url,
+    port,
+    createDatabase: () => createDatabase(url),
+    async restart(how) {
+      const { process: running } = server as unknown as { process: ChildProcess };
+      const exited = once(running, "exit");
+      running.kill(how === "crash" ? "SIGQUIT" : "SIGINT");
+      await exited;
+      await server.start();
+    },
+    stop: () => server.stop(),
+  };
 }
 
 /** The Postgres of this test run. */
@@ -88,9 +103,10 @@ async function withoutExitHooks<T>(load: () => Promise<T>): Promise<T> {
 }
 
 /** A shell at the other end of a pipe: it reads end-of-file however this process dies, and cleans up. */
-function endWithThisProcess(pid: number, directory: string): void {
-  const script = 'read _; kill -INT "$1" && while kill -0 "$1"; do sleep 0.1; done; rm -rf "$2"';
-  const watchdog = spawn("sh", ["-c", script, "sh", String(pid), directory], {
+function endWithThisProcess(directory: string): void {
+  const script =
+    'read _; pid=$(head -n 1 "$1/postmaster.pid") && kill -INT "$pid" && while kill -0 "$pid"; do sleep 0.1; done; rm -rf "$1"';
+  const watchdog = spawn("sh", ["-c", script, "sh", directory], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });

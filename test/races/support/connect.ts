@@ -12,8 +12,8 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Opens one connection. Only the client of this target is loaded, so that a process has one SQLite library. */
-export async function connect({ target, url }: Address): Promise<Connection> {
+/** Opens one connection, on Postgres a pool of `max`. Only the client of this target is loaded, so that a process has one SQLite library. */
+export async function connect({ target, url }: Address, max = 2): Promise<Connection> {
   switch (target) {
     case "better-sqlite3-file": {
       const { default: Database } = await import("better-sqlite3");
@@ -31,7 +31,7 @@ export async function connect({ target, url }: Address): Promise<Connection> {
     case "pg": {
       const { default: postgres } = await import("pg");
       const { pg } = await import("../../../src/drivers/pg.ts");
-      const pool = new postgres.Pool({ connectionString: url, max: 2 });
+      const pool = new postgres.Pool({ connectionString: url, max });
       return opened(pg(pool), () => pool.end());
     }
     case "neon-http": {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { DrainSummary } from "../../../src/index.ts";
 import type { Address } from "./connect.ts";
 import type { DoomedWork } from "./doomed-worker.ts";
 import type { JobArgs, JobName, JobResult, Racer } from "./jobs.ts";
@@ -66,6 +67,15 @@ export class Member implements Racer {
     const work = this.#tell({ work: options });
     await Promise.race([work, this.#exited]);
     if (this.#child.signalCode !== "SIGKILL") await work;
+  }
+
+  /** Has it serve until SIGTERM, and returns what it did. */
+  async serve(): Promise<DrainSummary> {
+    return (await this.#tell("serve")) as DrainSummary;
+  }
+
+  terminate(): void {
+    this.#child.kill("SIGTERM");
   }
 
   /** Closes its connection; the process stays. */

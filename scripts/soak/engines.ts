@@ -1,0 +1,102 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Address } from "../../test/races/support/connect.ts";
+import { startPostgres } from "../../test/support/postgres.ts";
+
+/** Most pages the file may have from now on; SQLite takes fewer than it has for as many as it has. */
+export interface DiskOrder {
+  readonly maxPages: number;
+}
+
+/** A database that something befalls now and then. */
+export interface SoakEngine {
+  readonly name: string;
+  readonly address: Address;
+  /** What befalls it: a word for the report. */
+  readonly mishap: "restarts" | "diskFull";
+  /** Lets it happen, and resolves when it is over. `tellAll` reaches every process that uses the database. */
+  befall(tellAll: (order: DiskOrder) => void): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const ENGINES = ["postgres", "better-sqlite3", "libsql"] as const;
+export type EngineName = (typeof ENGINES)[number];
+
+export function openEngine(name: EngineName): Promise<SoakEngine> {
+  return name === "postgres" ? postgres() : sqlite(name);
+}
+
+/** A server that is restarted: in order every other time, else as if it had crashed. */
+async function postgres(): Promise<SoakEngine> {
+  const server = await startPostgres();
+  let restarts = 0;
+  return {
+    name: "postgres",
+    address: { target: "pg", url: await server.createDatabase() },
+    mishap: "restarts",
+    befall: () => server.restart(restarts++ % 2 === 0 ? "orderly" : "crash"),
+    close: () => server.stop(),
+  };
+}
+
+const DISK_MB = 192;
+const FULL_MS = 4000;
+
+/**
+ * A file on a small disk of its own that a ballast fills. Only root may mount one; for others each process forbids
+ * its own connection to let the file grow.
+ */
+async function sqlite(name: "better-sqlite3" | "libsql"): Promise<SoakEngine> {
+  const disk = mkdtempSync(join(tmpdir(), "wadi-soak-"));
+  const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_MB}m`, "tmpfs", disk]).status === 0;
+  const path = join(disk, "data.db");
+  const ballast = join(disk, "ballast");
+
+  async function fillDisk(): Promise<void> {
+    const end = Date.now() + FULL_MS;
+    // Again and again: what a checkpoint frees is filled too.
+    while (Date.now() < end) {
+      fill(ballast);
+      await sleep(50);
+    }
+    rmSync(ballast);
+  }
+
+  return {
+    name,
+    address:
+      name === "libsql"
+        ? { target: "libsql-file", url: `file:${path}` }
+        : { target: "better-sqlite3-file", url: path },
+    mishap: "diskFull",
+    async befall(tellAll) {
+      if (isMounted) return fillDisk();
+      tellAll({ maxPages: 1 });
+      await sleep(FULL_MS);
+      tellAll({ maxPages: 2 ** 32 - 2 });
+    },
+    async close() {
+      if (isMounted) spawnSync("umount", ["-l", disk]);
+      rmSync(disk, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Appends to a file until its disk takes no more. */
+function fill(path: string): void {
+  const file = openSync(path, "a");
+  try {
+    for (let bytes = 1 << 20; bytes >= 512; ) {
+      try {
+        if (writeSync(file, Buffer.alloc(bytes)) < bytes) bytes /= 2;
+      } catch {
+        bytes /= 2;
+      }
+    }
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,105 @@
+import { EventLoopBlocked } from "../core/errors.ts";
+import type { Retention } from "../core/retention.ts";
+import type { Wadi } from "../core/wadi.ts";
+import type { Endless } from "./endless.ts";
+import { watchEventLoop } from "./event-loop.ts";
+import { report, type WorkerHooks } from "./hooks.ts";
+import { IdleWait } from "./idle.ts";
+import { keepErrors, type LastError, statsOf, type WorkerStats } from "./stats.ts";
+import type { DrainStatus, DrainSummary } from "./tally.ts";
+import { Upkeep } from "./upkeep.ts";
+
+/** What a host needs of an endless drain. */
+export interface HostedDrain {
+  /** Goes on until it is stopped. Rejects only with what trying again does not cure. */
+  run(): Promise<DrainSummary>;
+  /** Renews all leases now. */
+  heartbeat(): void;
+  readonly status: DrainStatus;
+}
+
+export interface HostPlan {
+  readonly wadi: Wadi;
+  readonly hooks: WorkerHooks;
+  /** Whose tasks it is told of. */
+  readonly queues: ReadonlySet<string>;
+  readonly leaseMs: number;
+  readonly pollMs: number;
+  readonly maxPollMs: number;
+  readonly retention: Retention;
+  readonly sweepMs: number;
+  readonly newDrain: (endless: Endless, hooks: WorkerHooks) => HostedDrain;
+}
+
+/** One stay of a worker: an endless drain, what wakes it, what watches over it, and what keeps its tables small. */
+export class Host {
+  /** Resolves when it has stopped. */
+  readonly done: Promise<DrainSummary>;
+  readonly #wadi: Wadi;
+  readonly #drain: HostedDrain;
+  readonly #upkeep: Upkeep;
+  readonly #report: (error: unknown, operation: string) => void;
+  readonly #stop = new AbortController();
+  #graceMs = 0;
+  #lastError: LastError | null = null;
+  #hasEnded = false;
+
+  constructor(plan: HostPlan) {
+    const { wadi } = plan;
+    this.#wadi = wadi;
+    const hooks = keepErrors(plan.hooks, (error) => {
+      this.#lastError = error;
+    });
+    this.#report = (error, operation) => report(hooks, error, operation);
+    const idle = new IdleWait({
+      ...plan,
+      isPushed: () => wadi.signals.state === "listening",
+      claimed: () => this.#drain.status.totals.claimed,
+    });
+    const graceMs = () => this.#graceMs;
+    const endless: Endless = {
+      signal: this.#stop.signal,
+      get graceMs() {
+        return graceMs();
+      },
+      idle: (untilMs, wake) => idle.wait(untilMs, wake),
+    };
+    this.#drain = plan.newDrain(endless, hooks);
+    this.#upkeep = new Upkeep({ ...plan, report: this.#report });
+    this.done = this.#stay(plan, idle);
+  }
+
+  /** The first call counts. */
+  stop(graceMs: number): void {
+    if (this.#stop.signal.aborted) return;
+    this.#graceMs = graceMs;
+    this.#stop.abort();
+    void this.#upkeep.stop();
+  }
+
+  stats(): WorkerStats {
+    const state = this.#hasEnded ? "stopped" : this.#stop.signal.aborted ? "stopping" : "running";
+    return statsOf(state, this.#drain.status, this.#wadi, this.#lastError);
+  }
+
+  async #stay({ wadi, queues, leaseMs }: HostPlan, idle: IdleWait): Promise<DrainSummary> {
+    const unlisten = wadi.signals.onQueued((told, error) => {
+      if (error !== undefined) this.#report(error, "listen");
+      if (told === null || told.some((queue) => queues.has(queue))) idle.tell();
+    });
+    const unwatch = watchEventLoop(leaseMs, (blockedMs) => {
+      const error = new EventLoopBlocked(blockedMs, leaseMs, this.#drain.status.running);
+      this.#drain.heartbeat(); // before anybody is told: a quarter of the lease may be all that is left
+      setTimeout(() => this.#report(error, "eventLoop"), 0);
+    });
+    this.#upkeep.start();
+    try {
+      return await this.#drain.run();
+    } finally {
+      unlisten();
+      unwatch();
+      await this.#upkeep.stop();
+      this.#hasEnded = true;
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { SignalState } from "../core/signals.ts";
+import type { Wadi } from "../core/wadi.ts";
+import type { ErrorScene, WorkerHooks } from "./hooks.ts";
+import type { DrainStatus, DrainSummary } from "./tally.ts";
+
+/** Whether a worker runs, serves or is about to end. */
+export type WorkerState = "stopped" | "running" | "stopping";
+
+/** The last thing a worker survived. */
+export interface LastError extends ErrorScene {
+  readonly error: unknown;
+  /** Epoch milliseconds. */
+  readonly atMs: number;
+}
+
+/** What a worker that stays is doing. */
+export interface WorkerStats {
+  readonly state: WorkerState;
+  /** Tasks in handlers. */
+  readonly running: number;
+  /** Tasks that are claimed and wait for a slot. */
+  readonly ready: number;
+  /** Handler calls that may run at once. */
+  readonly slots: number;
+  /**
+   * How it learns of new tasks before it polls: from the database (`listening`), or from what its own `Wadi` submits
+   * (`local`, and `polling` while the database should tell and cannot be listened to).
+   */
+  readonly push: SignalState;
+  /** What it did since it started. */
+  readonly totals: DrainSummary;
+  /** The last thing it survived; null if there was none. */
+  readonly lastError: LastError | null;
+}
+
+/** Puts together what a worker tells of itself. */
+export function statsOf(
+  state: WorkerState,
+  { running, ...status }: DrainStatus,
+  wadi: Wadi,
+  lastError: LastError | null,
+): WorkerStats {
+  return { state, running: running.length, ...status, push: wadi.signals.state, lastError };
+}
+
+/** The hooks with one more listener: `keep` gets every error as well. */
+export function keepErrors(hooks: WorkerHooks, keep: (error: LastError) => void): WorkerHooks {
+  return {
+    ...hooks,
+    onError(error, scene) {
+      keep({ error, ...scene, atMs: Date.now() });
+      hooks.onError?.(error, scene);
+    },
+  };
+}

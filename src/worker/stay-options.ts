@@ -1,0 +1,45 @@
+import { integer, MAX_TIMER_MS } from "../core/arguments.ts";
+import { InvalidArgument } from "../core/errors.ts";
+import { checkRetention, type Retention, type RetentionRule } from "../core/retention.ts";
+
+/** How a worker that stays looks for tasks, and what it deletes. */
+export interface StayingOptions {
+  /** First pause of an idle worker that nobody tells of new tasks, in milliseconds. Minimum `1`. @default 1000 */
+  readonly pollMs?: number | undefined;
+  /**
+   * Longest pause, towards which it grows while nothing is found. At least `pollMs`.
+   * @default 5000, or `pollMs` if that is more
+   */
+  readonly maxPollMs?: number | undefined;
+  /**
+   * Which finished tasks are deleted: in batches while the worker runs, and once in a while at the end of a short drain
+   * that has time left. At most 16 rules. @default none: they stay
+   */
+  readonly retention?: readonly RetentionRule[] | undefined;
+  /** Pause between two sweeps of a running worker in milliseconds. Minimum `1000`. @default 60000 */
+  readonly sweepMs?: number | undefined;
+}
+
+export const STAYING_OPTIONS = ["pollMs", "maxPollMs", "retention", "sweepMs"];
+
+/** Checked `StayingOptions`. */
+export interface StaySettings {
+  readonly pollMs: number;
+  readonly maxPollMs: number;
+  readonly retention: Retention;
+  readonly sweepMs: number;
+}
+
+export function checkStaying(options: StayingOptions): StaySettings {
+  const pollMs = integer("pollMs", options.pollMs ?? 1000, 1, MAX_TIMER_MS);
+  const maxPollMs = integer("maxPollMs", options.maxPollMs ?? Math.max(5000, pollMs), 1, MAX_TIMER_MS);
+  if (maxPollMs < pollMs) {
+    throw new InvalidArgument(`maxPollMs must be at least pollMs, got ${maxPollMs} below ${pollMs}`);
+  }
+  return {
+    pollMs,
+    maxPollMs,
+    retention: checkRetention(options.retention ?? []),
+    sweepMs: integer("sweepMs", options.sweepMs ?? 60_000, 1000, MAX_TIMER_MS),
+  };
+}

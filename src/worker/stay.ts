@@ -1,0 +1,105 @@
+import { integer, MAX_TIMER_MS, onlyKnown } from "../core/arguments.ts";
+import { InvalidArgument } from "../core/errors.ts";
+import type { Host } from "./host.ts";
+import { ownStopSignals, type ProcessLike, thisProcess } from "./process-signals.ts";
+import type { WorkerStats } from "./stats.ts";
+import type { DrainSummary } from "./tally.ts";
+
+export interface StopOptions {
+  /**
+   * How long handlers may go on, in milliseconds. Then their signals abort, and what they worked on is queued again.
+   * Minimum `0`. @default 10000
+   */
+  readonly graceMs?: number | undefined;
+}
+
+export interface RunOptions extends StopOptions {
+  /** Stops the worker as `stop` does. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ServeOptions extends RunOptions {
+  /** The process whose SIGINT and SIGTERM stop the worker. @default the one this runs in */
+  readonly process?: ProcessLike | undefined;
+}
+
+const GRACE_MS = 10_000;
+
+/** Lets a worker stay until it is told to stop, once at a time. */
+export class Stay {
+  readonly #newHost: () => Host;
+  #host: Host | null = null;
+
+  /** `newHost` begins to work at once, and throws if the worker has nothing to do. */
+  constructor(newHost: () => Host) {
+    this.#newHost = newHost;
+  }
+
+  /** Null before the first run. */
+  get stats(): WorkerStats | null {
+    return this.#host?.stats() ?? null;
+  }
+
+  async run(options?: RunOptions): Promise<DrainSummary> {
+    onlyKnown("run", options, ["signal", "graceMs"]);
+    const { host, release } = this.#begin(options);
+    return host.done.finally(release);
+  }
+
+  async serve(options?: ServeOptions): Promise<DrainSummary> {
+    onlyKnown("serve", options, ["signal", "graceMs", "process"]);
+    const process = options?.process ?? thisProcess();
+    const { host, release } = this.#begin(options);
+    const disown = ownStopSignals(process, () => host.stop(graceOf(options)));
+    return host.done.finally(() => {
+      release();
+      disown();
+    });
+  }
+
+  async background<T>(fn: () => T | Promise<T>, options?: RunOptions): Promise<T> {
+    onlyKnown("background", options, ["signal", "graceMs"]);
+    if (typeof fn !== "function") throw new InvalidArgument("background takes a function");
+    const grace = { graceMs: graceOf(options) };
+    const { host, release } = this.#begin(options);
+    const done = host.done.finally(release);
+    done.catch(() => {}); // it may fail while fn goes on
+    let result: T;
+    try {
+      result = await fn();
+    } catch (error) {
+      await this.stop(grace);
+      throw error;
+    }
+    await this.stop(grace);
+    await done;
+    return result;
+  }
+
+  async stop(options?: StopOptions): Promise<void> {
+    onlyKnown("stop", options, ["graceMs"]);
+    const graceMs = graceOf(options);
+    const host = this.#host;
+    if (host === null) return;
+    host.stop(graceMs);
+    await host.done.catch(() => {}); // that is told to whoever runs it
+  }
+
+  #begin(options: RunOptions = {}): { host: Host; release: () => void } {
+    const { signal } = options;
+    const graceMs = graceOf(options);
+    if (this.#host !== null && this.#host.stats().state !== "stopped") {
+      throw new InvalidArgument("this worker runs already; stop it first, or make another one");
+    }
+    const host = this.#newHost();
+    this.#host = host;
+    const stop = () => host.stop(graceMs);
+    signal?.addEventListener("abort", stop);
+    if (signal?.aborted) stop();
+    return { host, release: () => signal?.removeEventListener("abort", stop) };
+  }
+}
+
+function graceOf({ graceMs = GRACE_MS }: StopOptions = {}): number {
+  return integer("graceMs", graceMs, 0, MAX_TIMER_MS);
+}

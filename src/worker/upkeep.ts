@@ -1,0 +1,103 @@
+import type { Retention } from "../core/retention.ts";
+import type { Wadi } from "../core/wadi.ts";
+
+export interface UpkeepPlan {
+  readonly wadi: Wadi;
+  readonly retention: Retention;
+  /** Pause between two sweeps in milliseconds. */
+  readonly sweepMs: number;
+  /** Told of what failed; it is tried again in its turn. */
+  readonly report: (error: unknown, operation: string) => void;
+}
+
+/** Most tasks that one sweep deletes for each rule: few enough that nobody waits long for its locks. */
+const BATCH = 500;
+/** Pause before the next batch while there is more, so that claims get between. */
+const MORE_MS = 100;
+const OPTIMIZE_MS = 3_600_000;
+/** What one sweep may take. */
+const SWEEP_LIMIT_MS = 30_000;
+/** Pause between the sweeps of short drains in one process. */
+const DRAIN_SWEEP_MS = 60_000;
+/** A drain with less time left than this does not sweep. */
+const LEAST_LEFT_MS = 1000;
+
+/** Sweeps by the retention rules and keeps the planner's statistics current, for as long as a worker runs. */
+export class Upkeep {
+  readonly #plan: UpkeepPlan;
+  #timers: (ReturnType<typeof setTimeout> | undefined)[] = [];
+  #work: Promise<unknown> = Promise.resolve();
+  #stopping: Promise<void> | undefined;
+
+  constructor(plan: UpkeepPlan) {
+    this.#plan = plan;
+  }
+
+  start(): void {
+    const { retention, sweepMs, wadi } = this.#plan;
+    // Workers that start together sweep apart.
+    if (retention.length > 0) this.#later(0, sweepMs * Math.random(), () => this.#sweep());
+    if (wadi.executor.optimize !== undefined) this.#later(1, OPTIMIZE_MS, () => this.#optimize());
+  }
+
+  /** Begins nothing more, waits for what is under way, and leaves the statistics current. May be called again. */
+  stop(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#stopping ??= this.#work.then(async () => {
+      await this.#try("optimize", () => this.#plan.wadi.executor.optimize?.());
+    });
+    return this.#stopping;
+  }
+
+  #later(slot: 0 | 1, ms: number, work: () => Promise<void>): void {
+    if (this.#stopping !== undefined) return;
+    this.#timers[slot] = setTimeout(() => {
+      this.#work = this.#work.then(work);
+    }, ms);
+  }
+
+  async #sweep(): Promise<void> {
+    if (this.#stopping !== undefined) return;
+    const { wadi, retention, sweepMs } = this.#plan;
+    const swept = await this.#try("sweep", () => {
+      const call = { deadlineMs: Date.now() + SWEEP_LIMIT_MS };
+      return wadi.store.sweep(retention, { limit: BATCH }, call);
+    });
+    this.#later(0, swept?.more ? MORE_MS : sweepMs, () => this.#sweep());
+  }
+
+  async #optimize(): Promise<void> {
+    if (this.#stopping !== undefined) return;
+    await this.#try("optimize", () => this.#plan.wadi.executor.optimize!());
+    this.#later(1, OPTIMIZE_MS, () => this.#optimize());
+  }
+
+  async #try<T>(operation: string, work: () => T | Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#plan.report(error, operation);
+      return undefined;
+    }
+  }
+}
+
+let lastDrainSweepMs = Number.NEGATIVE_INFINITY;
+
+/**
+ * One sweep in what is left of a short drain, at most one a minute in this process: an invocation has no time of its
+ * own for it. True if it was sent.
+ */
+export async function sweepAfterDrain(
+  { wadi, retention, report }: Omit<UpkeepPlan, "sweepMs">,
+  deadlineMs: number,
+): Promise<boolean> {
+  const nowMs = Date.now();
+  if (retention.length === 0 || deadlineMs - nowMs < LEAST_LEFT_MS) return false;
+  if (nowMs - lastDrainSweepMs < DRAIN_SWEEP_MS) return false;
+  lastDrainSweepMs = nowMs;
+  await wadi.store
+    .sweep(retention, { limit: BATCH }, { deadlineMs })
+    .catch((error) => report(error, "sweep"));
+  return true;
+}

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { pg } from "../../src/drivers/pg.ts";
+import { Wadi, Worker, type WorkerOptions } from "../../src/index.ts";
+import { pgFixture } from "../drivers/pg-fixture.ts";
+import { until } from "../support/until.ts";
+
+const db = pgFixture("select 1");
+const NO_POLLS: WorkerOptions = { pollMs: 3_600_000, maxPollMs: 3_600_000 };
+const echo = ({ payload }: { payload: unknown }) => payload;
+
+const killListeners = () =>
+  db.admin.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen%' and pid <> pg_backend_pid()",
+  );
+
+test("Postgres tells a worker of what others submit in its queues, again after its connection was lost", async () => {
+  const wadi = new Wadi(pg(db.pool()));
+  const theirs = new Wadi(pg(db.pool()));
+  const told: string[] = [];
+  let claims = 0;
+  const { cycle } = wadi.store;
+  wadi.store.cycle = (...args) => {
+    claims++;
+    return cycle.apply(wadi.store, args);
+  };
+  const worker = new Worker(wadi, { ...NO_POLLS, onError: (_, { operation }) => told.push(operation) }).task(
+    "a",
+    echo,
+  );
+  await worker.background(async () => {
+    await until(() => worker.stats().push === "listening");
+    for (const round of [1, 2]) {
+      expect(await theirs.call("a", round, { timeoutMs: 20_000 })).toBe(round);
+      if (round === 2) break;
+      await killListeners();
+      await until(() => worker.stats().push === "polling");
+      await until(() => worker.stats().push === "listening", 20_000);
+    }
+    expect(told).toEqual(["listen"]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const before = claims;
+    await theirs.submit("a", 3, { queue: "elsewhere" });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(claims).toBe(before);
+  });
+  await wadi.close();
+  await theirs.close();
+});
+
+test("where it cannot listen it polls, and says so", async () => {
+  const executor = pg(db.pool());
+  const told: string[] = [];
+  executor.listen = () => Promise.reject(new Error("no LISTEN in transaction mode"));
+  const wadi = new Wadi(executor);
+  const theirs = new Wadi(pg(db.pool()));
+  const worker = new Worker(wadi, {
+    pollMs: 10,
+    maxPollMs: 20,
+    onError: (error) => told.push((error as Error).message),
+  }).task("a", echo);
+  await worker.background(async () => {
+    expect(await theirs.call("a", 1, { timeoutMs: 20_000 })).toBe(1);
+    expect(worker.stats()).toMatchObject({ push: "polling", lastError: { operation: "listen" } });
+  });
+  expect(told[0]).toBe("no LISTEN in transaction mode");
+  await theirs.close();
+});
