@@ -111,8 +111,14 @@ export class TaskTimeout extends WadiError {
   readonly key: string | null;
   /** The task as last seen, null if none was seen. */
   readonly task: Task | null;
-  constructor(message: string, seen: { id: string | null; key: string | null; task: Task | null }) {
+  /** Of a wait for many: the ids or keys of those that are not done. */
+  readonly missing: readonly string[];
+  constructor(
+    message: string,
+    seen: { id: string | null; key: string | null; task: Task | null; missing?: readonly string[] },
+  ) {
     super("TASK_TIMEOUT", message, { retryable: true });
+    this.missing = seen.missing ?? [];
     this.id = seen.id;
     this.key = seen.key;
     this.task = seen.task;

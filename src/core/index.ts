@@ -35,7 +35,7 @@ export type {
 export type { FleetLimits, RateLimit, TaskLimits } from "./limits.ts";
 export { type MigrateOptions, migrate } from "./migrate.ts";
 export type { Swept } from "./operations/control.ts";
-export type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
+export type { StatusCounts, TaskRef, TaskState } from "./operations/read.ts";
 export type { SubmitOutcome, SubmittedTask } from "./operations/submit.ts";
 export type { OwnBatch, Statements } from "./own-batch.ts";
 export type { InTransaction } from "./own-transaction.ts";

@@ -21,15 +21,19 @@ import {
 } from "./operations/lease.ts";
 import {
   getStatus,
+  getStatuses,
   getTask,
+  getTasks,
   type ListFilter,
   listFailures,
   listTasks,
+  type NamedStatus,
   queueDepth,
   type StatusCounts,
   stats,
+  type TaskNames,
   type TaskRef,
-  type TaskStatusOnly,
+  type TaskState,
 } from "./operations/read.ts";
 import { type Settled, type Settlement, settle } from "./operations/settle.ts";
 import { type NewTask, type SubmittedTask, submit } from "./operations/submit.ts";
@@ -72,8 +76,16 @@ export class Store extends Session {
     return this.#run(getTask, [ref], call);
   }
 
-  getStatus(ref: TaskRef, call?: CallOptions): Promise<TaskStatusOnly | null> {
+  getMany(ids: readonly string[], call?: CallOptions): Promise<Task[]> {
+    return this.#run(getTasks, [ids], call);
+  }
+
+  getStatus(ref: TaskRef, call?: CallOptions): Promise<TaskState | null> {
     return this.#run(getStatus, [ref], call);
+  }
+
+  getStatuses(names: TaskNames, call?: CallOptions): Promise<NamedStatus[]> {
+    return this.#run(getStatuses, [names], call);
   }
 
   failures(id: string, call?: CallOptions): Promise<TaskFailure[]> {

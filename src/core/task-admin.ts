@@ -1,7 +1,7 @@
 import { integer, oneOf, onlyKnown, optionalText, text } from "./arguments.ts";
 import type { Executor } from "./executor.ts";
 import type { Swept } from "./operations/control.ts";
-import type { StatusCounts, TaskRef, TaskStatusOnly } from "./operations/read.ts";
+import type { StatusCounts, TaskRef, TaskState } from "./operations/read.ts";
 import { checkRetention, type RetentionRule } from "./retention.ts";
 import type { CallOptions } from "./session.ts";
 import { Signals } from "./signals.ts";
@@ -72,12 +72,12 @@ export class TaskAdmin {
     return this.store.get(byKey(key), call) as Promise<Task<Payload, Result> | null>;
   }
 
-  /** Reads only the id and status. */
-  async getStatus(id: string, call?: CallOptions): Promise<TaskStatusOnly | null> {
+  /** Reads only what changes while a task waits and runs: status, progress, message and attempt. */
+  async getStatus(id: string, call?: CallOptions): Promise<TaskState | null> {
     return this.store.getStatus(byId(id), call);
   }
 
-  async getStatusByKey(key: string, call?: CallOptions): Promise<TaskStatusOnly | null> {
+  async getStatusByKey(key: string, call?: CallOptions): Promise<TaskState | null> {
     return this.store.getStatus(byKey(key), call);
   }
 

@@ -5,6 +5,7 @@ import { InvalidArgument, TaskCanceled, TaskFailed } from "./errors.ts";
 import type { Executor } from "./executor.ts";
 import type { MigrateOptions } from "./migrate.ts";
 import type { Held } from "./operations/lease.ts";
+import type { TaskState } from "./operations/read.ts";
 import type { NewTask, SubmittedTask } from "./operations/submit.ts";
 import { ownBatch, type Statements } from "./own-batch.ts";
 import { notRejected, prepareMany } from "./own-rows.ts";
@@ -23,6 +24,8 @@ import { SubmitQueue } from "./submit-queue.ts";
 import { isTerminal, type Task } from "./task.ts";
 import { byId, byKey, TaskAdmin } from "./task-admin.ts";
 import { checkWait, type WaitOptions, waitForTask } from "./wait.ts";
+import { namesOf, waitForTasks } from "./wait-many.ts";
+import { watchTask } from "./watch.ts";
 
 export interface WadiOptions extends StoreOptions, BackpressureOptions {
   /** Called at each submit; what it returns is added to the task's metadata, where the submit's own entries stay. */
@@ -146,6 +149,49 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     return waitForTask(this.store, byKey(key), checkWait(options), this.signals) as Promise<
       Task<Payload, Result>
     >;
+  }
+
+  /**
+   * Waits until all of these tasks are terminal and returns them in this order. One request looks at all that are
+   * open; whole rows are read a hundred at a time. An empty list is answered at once.
+   *
+   * @throws {TaskTimeout} with the ids that are `missing`.
+   */
+  waitMany<Payload, Result>(
+    tasks: readonly Task<Payload, Result>[],
+    options?: WaitOptions,
+  ): Promise<Task<Payload, Result>[]>;
+  waitMany(ids: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]>;
+  async waitMany(tasks: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]> {
+    const ids = namesOf("waitMany", "id", tasks, (task) => (typeof task === "string" ? task : task?.id));
+    return waitForTasks(this.store, ids, false, checkWait(options), this.signals);
+  }
+
+  /** `waitMany` for the tasks that keys point at; a replace moves the wait, and a key without a task is waited for. */
+  async waitManyByKey<Payload = unknown, Result = unknown>(
+    keys: readonly string[],
+    options?: WaitOptions,
+  ): Promise<Task<Payload, Result>[]> {
+    const names = namesOf("waitManyByKey", "key", keys, (key) => key);
+    return waitForTasks(this.store, names, true, checkWait(options), this.signals) as Promise<
+      Task<Payload, Result>[]
+    >;
+  }
+
+  /**
+   * The states of a task, each time its status, progress, message or attempt has changed, until it is terminal. Changes that
+   * follow each other closely may be told as one. It looks as `wait` does; `return()`, or leaving a `for await`, ends it at once.
+   *
+   * @throws {InvalidArgument} at once; {TaskTimeout} while iterating, with the task as last seen.
+   */
+  watch(task: string | Task, options?: WaitOptions): AsyncIterableIterator<TaskState> {
+    const ref = byId(typeof task === "string" ? task : task?.id);
+    return watchTask(this.store, ref, checkWait(options), this.signals);
+  }
+
+  /** `watch` for the task a key points at: a replace goes on with the new task, and a key without one is waited for. */
+  watchByKey(key: string, options?: WaitOptions): AsyncIterableIterator<TaskState> {
+    return watchTask(this.store, byKey(key), checkWait(options), this.signals);
   }
 
   /**

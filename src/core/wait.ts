@@ -2,6 +2,7 @@ import { integer, MAX_TIMER_MS, onlyKnown } from "./arguments.ts";
 import { sleep } from "./backoff.ts";
 import { TaskTimeout } from "./errors.ts";
 import type { TaskRef } from "./operations/read.ts";
+import type { CallOptions } from "./session.ts";
 import type { Signals, Wake } from "./signals.ts";
 import type { Store } from "./store.ts";
 import { isTerminal, type Task } from "./task.ts";
@@ -39,54 +40,98 @@ export function checkWait(options: WaitOptions = {}): CheckedWait {
   return { timeoutMs, pollMs, maxPollMs, signal };
 }
 
+/** The looks of one wait: when it ends, how long it pauses, and the signal that cuts a pause short. */
+export class Looks {
+  readonly call: CallOptions;
+  /** Whether the last pause was ended by a signal. */
+  woken = false;
+  readonly #wait: CheckedWait;
+  readonly #signals: Signals;
+  readonly #endMs: number;
+  #pauseMs: number;
+  #id: string | null = null;
+  #wake: Wake | undefined;
+
+  constructor(wait: CheckedWait, signals: Signals) {
+    this.#wait = wait;
+    this.#signals = signals;
+    this.#endMs = Date.now() + wait.timeoutMs;
+    this.#pauseMs = wait.pollMs;
+    this.call = { signal: wait.signal, deadlineMs: this.#endMs + GRACE_MS };
+  }
+
+  get leftMs(): number {
+    return this.#endMs - Date.now();
+  }
+
+  /** The task whose end cuts the next pause short. Called before the look, so that nothing is missed in between. */
+  expect(id: string | null, wake?: Wake): void {
+    if (id === this.#id) return;
+    this.release();
+    this.#id = id;
+    this.#wake = wake ?? (id === null ? undefined : this.#signals.subscribe(id));
+  }
+
+  async pause(wake = this.#wake?.fired): Promise<void> {
+    const { signal, pollMs, maxPollMs } = this.#wait;
+    this.woken = false;
+    void wake?.then(() => {
+      this.woken = true;
+    });
+    await sleep(Math.min(this.#pauseMs, this.leftMs), signal, wake);
+    this.#pauseMs = Math.max(pollMs, Math.min(maxPollMs, this.#pauseMs * GROWTH));
+    this.release();
+  }
+
+  release(): void {
+    this.#id = null;
+    this.#wake?.release();
+    this.#wake = undefined;
+  }
+}
+
 /**
- * Waits until a task is terminal and returns it. Looks at id and status only, and reads the whole row once.
+ * Waits until a task is terminal and returns it. Looks at its state only, and reads the whole row once.
  * A signal is answered by reading the row at once. `first` waits for it before the first look, for a task that was just
  * submitted. By key the key is resolved anew at each look: a replace moves the wait, and a key without a task is waited for.
  */
 export async function waitForTask(
   store: Store,
   ref: TaskRef,
-  { timeoutMs, pollMs, maxPollMs, signal }: CheckedWait,
+  wait: CheckedWait,
   signals: Signals,
   first?: Wake,
 ): Promise<Task> {
-  const endMs = Date.now() + timeoutMs;
-  const call = { signal, deadlineMs: endMs + GRACE_MS };
-  let pause = pollMs;
-  let lastId = "id" in ref ? ref.id : null;
-  let woken = false;
-  for (let isFirst = first !== undefined; ; isFirst = false) {
-    let wake = first ?? (lastId === null ? undefined : signals.subscribe(lastId));
-    try {
-      const seen = isFirst || woken ? null : await store.getStatus(ref, call);
-      const left = endMs - Date.now();
-      if (left <= 0 || woken || (seen !== null && isTerminal(seen.status))) {
-        const task = await store.get(ref, call);
+  const looks = new Looks(wait, signals);
+  let id = "id" in ref ? ref.id : null;
+  try {
+    looks.expect(id, first);
+    if (first !== undefined) await looks.pause();
+    for (;;) {
+      looks.expect(id);
+      let seen = looks.woken ? null : await store.getStatus(ref, looks.call);
+      const { leftMs, woken } = looks;
+      if (leftMs <= 0 || woken || (seen !== null && isTerminal(seen.status))) {
+        const task = await store.get(ref, looks.call);
         // It may be done by now, or gone or queued again: purged, or retried by somebody. Then look again.
         if (task !== null && isTerminal(task.status)) return task;
-        if (left <= 0) throw timedOut(ref, timeoutMs, task);
+        if (leftMs <= 0) throw timedOut(ref, wait.timeoutMs, task);
+        seen = task;
       }
-      woken = false;
-      if (seen !== null && seen.id !== lastId) {
+      if (seen !== null && seen.id !== id) {
         // A key that has just shown its task: subscribe before pausing, and see what the database had told before.
-        lastId = seen.id;
+        id = seen.id;
+        looks.expect(id);
         if (signals.state !== "local") continue;
-        wake = signals.subscribe(lastId);
       }
-      void wake?.fired.then(() => {
-        woken = true;
-      });
-      await sleep(Math.min(pause, left), signal, wake?.fired);
-      pause = Math.max(pollMs, Math.min(maxPollMs, pause * GROWTH));
-    } finally {
-      wake?.release();
-      first = undefined;
+      await looks.pause();
     }
+  } finally {
+    looks.release();
   }
 }
 
-function timedOut(ref: TaskRef, timeoutMs: number, task: Task | null): TaskTimeout {
+export function timedOut(ref: TaskRef, timeoutMs: number, task: Task | null): TaskTimeout {
   const what = "id" in ref ? `task ${ref.id}` : `the task of key "${ref.key}"`;
   return new TaskTimeout(`waited ${timeoutMs} ms for ${what}: ${stuck(task, "key" in ref)}`, {
     id: task?.id ?? ("id" in ref ? ref.id : null),

@@ -57,7 +57,7 @@ describe("wait", () => {
       message:
         'waited 5 ms for the task of key "k": it was never claimed; does a worker with a handler for "a" drain the queue "q"?',
     });
-    expect(await wadi.getStatus(id)).toEqual({ id, status: "queued" });
+    expect(await wadi.getStatus(id)).toMatchObject({ id, status: "queued" });
   });
 
   test.each([

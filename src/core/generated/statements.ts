@@ -43,6 +43,7 @@ export interface StatementParams {
   select_other_schemas: { schema: string | null; };
   select_task: { id: string | null; key: string | null; };
   select_task_status: { id: string | null; key: string | null; };
+  select_task_statuses: { names_json: string; by_key: number; };
   select_tasks: { ids_json: string; };
   select_version: Record<string, never>;
   settle_tasks: { settlements_json: string; now_ms: number | null; };

@@ -1,4 +1,4 @@
-import { decodeFailure, decodeTask } from "../codec.ts";
+import { decodeFailure, decodeTask, numberOrNull } from "../codec.ts";
 import type { Statement } from "../executor.ts";
 import { type Operation, single, type Target } from "../operation.ts";
 import { bind, type Values } from "../statement.ts";
@@ -7,7 +7,18 @@ import type { Task, TaskFailure, TaskStatus } from "../task.ts";
 /** One task, by its id or by the key that points at it. */
 export type TaskRef = { readonly id: string } | { readonly key: string };
 
-export interface TaskStatusOnly {
+/** What changes while a task waits and runs. */
+export type TaskState = Pick<Task, "id" | "status" | "progress" | "message" | "attempt">;
+
+/** Ids or keys of tasks, none of them twice. */
+export interface TaskNames {
+  readonly names: readonly string[];
+  readonly byKey: boolean;
+}
+
+export interface NamedStatus {
+  /** The id or key that was asked for. */
+  readonly name: string;
   readonly id: string;
   readonly status: TaskStatus;
 }
@@ -38,10 +49,24 @@ export function listFailures(target: Target, id: string): Operation<TaskFailure[
   return single("failures", bind(target, "list_failures", { id }), (rows) => rows.map(decodeFailure));
 }
 
-export function getStatus(target: Target, ref: TaskRef): Operation<TaskStatusOnly | null> {
+/** Reads many tasks by id, in no order; those that do not exist are left out. */
+export function getTasks(target: Target, ids: readonly string[]): Operation<Task[]> {
+  return single("get", selectTasks(target, ids), (rows) => rows.map(decodeTask));
+}
+
+export function getStatus(target: Target, ref: TaskRef): Operation<TaskState | null> {
   return single("getStatus", bind(target, "select_task_status", refValues(ref)), ([row]) =>
-    row ? { id: String(row.id), status: String(row.status) as TaskStatus } : null,
+    row
+      ? ({ ...row, progress: numberOrNull(row.progress), attempt: Number(row.attempt) } as TaskState)
+      : null,
   );
+}
+
+/** The status of those that are terminal by id, and of all of them by key, in no order. */
+export function getStatuses(target: Target, { names, byKey }: TaskNames): Operation<NamedStatus[]> {
+  const values = { names_json: JSON.stringify(names), by_key: Number(byKey) };
+  const statement = bind(target, "select_task_statuses", values);
+  return single("getStatus", statement, (rows) => rows as unknown as NamedStatus[]);
 }
 
 export function listTasks(target: Target, filter: ListFilter): Operation<Task[]> {
