@@ -29,7 +29,7 @@ function found(text: string, pattern: RegExp): string[] {
 /** Every code that ends up in an envelope, as the sources spell it. */
 function envelopeCodes(): string[] {
   const statements = read(["protocol/statements/*/*.sql"]);
-  const either = found(core, /\bvalidate\(what: ([^,]+),/g)[0]!; // "payload" | "result"
+  const either = found(core, /\bwhat: ("payload"[^,]+),/g)[0]!; // "payload" | "result"
   return [
     ...found(core, /\benvelope\(\s*[^,()]+(?:\([^)]*\))?[^,]*,\s*"(\w+)"/g),
     ...found(core, /\bcode: "([a-z_]+)"/g),
