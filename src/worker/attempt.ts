@@ -2,7 +2,7 @@ import { MAX_DELAY_MS } from "../core/arguments.ts";
 import { type Backoff, backoffDelay } from "../core/backoff.ts";
 import type { AnyTaskDefinition } from "../core/define-task.ts";
 import { envelope, envelopeOf } from "../core/envelope.ts";
-import { LostLease, TaskCanceled, TaskError, WadiError } from "../core/errors.ts";
+import { InvalidArgument, LostLease, TaskCanceled, TaskError, WadiError } from "../core/errors.ts";
 import { encodeJson } from "../core/json.ts";
 import type { Held, Renewed } from "../core/operations/lease.ts";
 import type { Outcome, Settlement } from "../core/operations/settle.ts";
@@ -10,8 +10,10 @@ import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { SubmitOptions } from "../core/submission.ts";
 import type { Task, TaskStatus } from "../core/task.ts";
 import type { Wadi } from "../core/wadi.ts";
-import type { Delivery } from "./delivery.ts";
+import { type Delivery, validate } from "./delivery.ts";
+import type { OwnStatement } from "./own-statements.ts";
 import type { Member } from "./pools.ts";
+import { succeedWith } from "./succeed-with.ts";
 
 /** The lease of all tasks of one claim. */
 export interface Lease {
@@ -244,6 +246,36 @@ export class Attempt implements Held {
     const { id, rootId, correlationId } = this.task;
     const held = { id, workerId: this.workerId };
     const lineage = { parentId: id, rootId: rootId ?? id, correlationId, held };
-    return this.#owner.wadi.submitFrom(lineage, child, payload, options);
+    try {
+      return await this.#owner.wadi.submitFrom(lineage, child, payload, options);
+    } catch (error) {
+      if (error instanceof LostLease) this.lose();
+      throw error;
+    }
+  }
+
+  async succeedWith<Result>(statements: readonly OwnStatement[], result: Result): Promise<Result> {
+    const { wadi } = this.#owner;
+    const what = `the result of ${this.task.name}`;
+    const schema = this.member.registration.result;
+    const given = result === undefined ? null : result;
+    const value = schema === null ? given : await validate(schema, "result", this, given);
+    const resultJson = encodeJson(value, what, wadi.executor);
+    this.mustOwn();
+    if (this.hasEnded || this.#elsewhere) {
+      throw new InvalidArgument(`succeedWith came too late: the attempt on task ${this.id} has its outcome`);
+    }
+    this.settleElsewhere();
+    try {
+      const deadlineMs = Number.isFinite(this.deadlineMs) ? this.deadlineMs : undefined;
+      await succeedWith(wadi.store, this.task, statements, resultJson, { deadlineMs });
+    } catch (error) {
+      if (error instanceof LostLease) this.lose();
+      if (error instanceof TaskCanceled) this.learn({ id: this.id, cancelRequested: true });
+      this.notSettledElsewhere();
+      throw error;
+    }
+    this.settledElsewhere("succeeded");
+    return result;
   }
 }

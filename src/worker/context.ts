@@ -3,6 +3,14 @@ import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { SubmitOptions } from "../core/submission.ts";
 import type { Task } from "../core/task.ts";
 import type { Attempt } from "./attempt.ts";
+import type { OwnStatement } from "./own-statements.ts";
+
+/** A result that may be null need not be given. */
+export type ResultArgument<Result> = undefined extends Result
+  ? [result?: Result]
+  : null extends Result
+    ? [result?: Result]
+    : [result: Result];
 
 /** What a handler gets: the task, its validated payload, and ways to report and to end the attempt. */
 export interface TaskContext<Payload = unknown, Result = unknown> {
@@ -40,6 +48,18 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
   heartbeat(): Promise<{ readonly canceled: boolean }>;
   /** Ends the attempt with this result at once, and returns it; what the handler returns later is ignored. */
   succeed(result: Result): Result;
+  /**
+   * Commits statements of your own together with the success of the task, in one round trip: all of it, or nothing. Then
+   * the attempt has ended; return what this returns. A lost answer is no trouble: it is sent again, and done once.
+   *
+   * Statements are `{ sql, params }` with the placeholders of the database, queries with `toSQL()` (Drizzle), or
+   * those of the client's own kind (D1, Neon, libSQL). They run in order in one transaction, so none may begin or end one.
+   *
+   * @throws {LostLease} if the lease is gone, {TaskCanceled} if a cancel was requested. Nothing is written: stop.
+   * @throws {DriverError} if the database refuses a statement. Nothing is written, and the attempt goes on.
+   * @throws {InvalidArgument} | {SerializationError} | {TaskError} for a statement or result that cannot be sent.
+   */
+  succeedWith(statements: readonly OwnStatement[], ...result: ResultArgument<Result>): Promise<Result>;
   /** Ends the attempt as failed at once, as if `error` had been thrown. */
   fail(error: unknown): void;
   /** Submits a child task; parent, root and correlation id are wired. */
@@ -116,6 +136,10 @@ export class AttemptContext implements TaskContext {
       this.#attempt.complete(result);
       return result;
     };
+  }
+  get succeedWith(): TaskContext["succeedWith"] {
+    return (statements: readonly OwnStatement[], result?: unknown) =>
+      this.#attempt.succeedWith(statements, result);
   }
   get fail(): TaskContext["fail"] {
     return (error) => this.#attempt.fail(error);

@@ -121,7 +121,8 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | null | undefined)?.then === "function";
 }
 
-async function validate(
+/** The value as the schema makes it. @throws {TaskError} `invalid_payload` or `invalid_result` */
+export async function validate(
   schema: StandardSchemaV1,
   what: "payload" | "result",
   { task }: Attempt,

@@ -1,6 +1,7 @@
 export type { BatchHandler, BatchResults, Handler, TaskContext } from "./context.ts";
 export type { ErrorScene, TaskEvent, WorkerEvent, WorkerHooks } from "./hooks.ts";
 export type { DrainOptions, Prefetch, WorkerOptions } from "./options.ts";
+export type { OwnStatement } from "./own-statements.ts";
 export type { ProcessLike } from "./process-signals.ts";
 export type { HandlerOptions } from "./registration.ts";
 export type { LastError, WorkerState, WorkerStats } from "./stats.ts";

@@ -16,7 +16,7 @@ import { createDatabase } from "../support/postgres.ts";
 export interface NativeClient {
   readonly executor: Executor;
   /** One of the client's own statements: a row for `ledger(id)`. */
-  insert(id: string): unknown;
+  insert(id: string): object;
   /** The client's own batch. */
   batch(statements: readonly unknown[]): Promise<unknown[]>;
   /** Requests so far, where they can be counted. */
