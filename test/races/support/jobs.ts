@@ -8,10 +8,11 @@ import {
   WadiError,
   Worker,
 } from "../../../src/index.ts";
+import { runLimited } from "./limited-jobs.ts";
 import { commitOwnRows } from "./own-rows-job.ts";
 
 /** What one racer does on its own connection, in any runtime; arguments and results are JSON. */
-export const jobs = { submit, submitKeys, drain, commitOwnRows };
+export const jobs = { submit, submitKeys, drain, commitOwnRows, runLimited };
 
 export type JobName = keyof typeof jobs;
 export type JobArgs<Name extends JobName> = Parameters<(typeof jobs)[Name]>[1];
