@@ -19,7 +19,7 @@ export function isEnd(event: WorkerEvent): event is Ended {
 /** What went wrong in an attempt, null if nothing did. */
 export function failureOf(event: Ended): string | null {
   if (event.type === "lostLease") return "lost_lease";
-  return "error" in event ? errorType(event.error) : null;
+  return event.type === "failed" || event.type === "retried" ? errorType(event.error) : null;
 }
 
 /** A word for the failure: the code where the handler or Wadi gave one, else the class of what was thrown. */

@@ -105,7 +105,8 @@ export function newSpans({ tracer, asChild, baggage }: SpanOptions): Spans {
         failure === null ? about : { ...about, [ATTRIBUTE.errorType]: failure },
       );
     }
-    if (failure !== null) fail(call, failure, "error" in event ? event.error : undefined);
+    if (failure !== null)
+      fail(call, failure, event.type === "failed" || event.type === "retried" ? event.error : undefined);
     if (--call.open === 0) call.span.end(call.endedAt);
   }
 
