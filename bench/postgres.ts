@@ -14,8 +14,8 @@ import {
   SETTLE_FENCED,
   SUBMIT_KEYED,
 } from "./postgres-sql.ts";
-import { type Backlog, IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Side } from "./side.ts";
-import { wadiSide } from "./wadi-side.ts";
+import { type Backlog, IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Served, type Side } from "./side.ts";
+import { serveWadi, wadiSide } from "./wadi-side.ts";
 
 /** Hand-written prepared statements on one connection that pipelines: a transaction is one round trip. */
 async function rawSide(url: string): Promise<Side> {
@@ -103,6 +103,21 @@ async function fill(client: pg.Client | pg.Pool, { due, notDue, finished }: Back
   await client.query("alter table cairnq_tasks enable trigger user");
 }
 
+/** A caller and a worker with nothing in common but the database. */
+async function serve(url: string): Promise<Served> {
+  const pools = [new pg.Pool({ connectionString: url }), new pg.Pool({ connectionString: url })];
+  const clients = pools.map((pool) => new Wadi(pgExecutor(pool)));
+  const { call, stop } = serveWadi(clients[0]!, clients[1]!);
+  return {
+    call,
+    async stop() {
+      await stop();
+      for (const wadi of clients) await wadi.close();
+      for (const pool of pools) await pool.end();
+    },
+  };
+}
+
 /** Both sides on databases of their own with the same tables, indexes and triggers. */
 export async function postgresSides(
   createDatabase: () => Promise<string>,
@@ -118,7 +133,11 @@ export async function postgresSides(
   await new Wadi(pgExecutor(setUp, { listen: false })).migrate();
   await setUp.end();
   const pool = new pg.Pool({ connectionString: via(wadiUrl), max: 4 });
-  const side = await wadiSide(pgExecutor(pool, { listen: false }), (backlog) => fill(pool, backlog));
+  const side = await wadiSide(
+    pgExecutor(pool, { listen: false }),
+    (backlog) => fill(pool, backlog),
+    () => serve(via(wadiUrl)),
+  );
   return {
     raw: await rawSide(via(rawUrl)),
     wadi: {

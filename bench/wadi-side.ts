@@ -1,18 +1,23 @@
 import { type Executor, Wadi, Worker } from "../src/index.ts";
-import { type Backlog, IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Side } from "./side.ts";
+import { type Backlog, IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Served, type Side } from "./side.ts";
 
 const lane = (queue: string, quota: number) => [{ queue, name: NAME, quota }];
 
 /** Wadi as a user has it: the public client, a worker with a handler that returns at once. */
-export async function wadiSide(executor: Executor, fill: (backlog: Backlog) => Promise<void>): Promise<Side> {
+export async function wadiSide(
+  executor: Executor,
+  fill: (backlog: Backlog) => Promise<void>,
+  serve?: () => Promise<Served>,
+): Promise<Side> {
   const wadi = new Wadi(executor);
   await wadi.migrate();
-  const workers = new Map<number, Worker>();
+  const workers = new Map<string, Worker>();
   let key = 0;
-  const worker = (concurrency: number) => {
+  const worker = (concurrency: number, prefetch = 0) => {
+    const id = `${concurrency}/${prefetch}`;
     const known =
-      workers.get(concurrency) ?? new Worker(wadi, { concurrency, queue: QUEUE }).task(NAME, () => null);
-    workers.set(concurrency, known);
+      workers.get(id) ?? new Worker(wadi, { concurrency, prefetch, queue: QUEUE }).task(NAME, () => null);
+    workers.set(id, known);
     return known;
   };
   return {
@@ -34,8 +39,9 @@ export async function wadiSide(executor: Executor, fill: (backlog: Backlog) => P
     async drain(concurrency) {
       await worker(concurrency).drain({ budgetMs: 120_000 });
     },
-    async drainAhead(concurrency) {
-      await worker(concurrency).drain({ budgetMs: 120_000 });
+    async drainAhead(concurrency, ahead) {
+      // It asks for more once half of it is left.
+      await worker(concurrency, 2 * ahead).drain({ budgetMs: 120_000 });
     },
     async claim(count) {
       const workerId = `bench:${++key}`;
@@ -59,12 +65,25 @@ export async function wadiSide(executor: Executor, fill: (backlog: Backlog) => P
       await worker(1).drain({ maxTasks: 1 });
       await wadi.wait(id);
     },
-    serve: async () => ({ call: async () => {}, stop: async () => {} }),
+    serve: serve ?? (async () => serveWadi(wadi, wadi)),
     async clear() {
       for (const sql of ["delete from cairnq_task_keys", "delete from cairnq_tasks"])
         await executor.run({ sql, params: [] });
     },
     fill,
     close: () => wadi.close(),
+  };
+}
+
+/** A caller and a worker that stays, in one process. */
+export function serveWadi(caller: Wadi, host: Wadi): Served {
+  const worker = new Worker(host, { concurrency: 16, queue: QUEUE }).task(NAME, () => null);
+  const ended = worker.run();
+  return {
+    call: async () => void (await caller.call(NAME, PAYLOAD)),
+    async stop() {
+      await worker.stop();
+      await ended;
+    },
   };
 }

@@ -98,7 +98,7 @@ export class Drain {
       this.#alarm.clear();
       this.#idle?.cancel();
       // Only after failed round trips are there tasks left: they come back when the leases run out.
-      this.#hand.loseAll();
+      this.#hand.giveUp(this.#wire.unanswered?.attempts);
     }
     return this.#tally.drained(this.#next);
   }

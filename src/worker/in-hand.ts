@@ -255,10 +255,16 @@ export class InHand implements AttemptOwner {
 
   /** Gives up what may be somebody else's by now. */
   loseOutlived(nowMs: number): void {
-    this.loseAll(({ lease }) => lease.endsAtMs <= nowMs);
+    this.#lose(({ lease }) => lease.endsAtMs <= nowMs);
   }
 
-  loseAll(which: (attempt: Attempt) => boolean = () => true): void {
+  /** Gives up everything, also what had ended: nobody will ask any more what became of it. */
+  giveUp(unanswered: readonly Attempt[] = []): void {
+    this.#lose(() => true);
+    for (const attempt of [...unanswered, ...this.outbox]) this.#options.tally.lose(attempt);
+  }
+
+  #lose(which: (attempt: Attempt) => boolean): void {
     for (const { ready } of this.#options.pools) for (const attempt of ready.takeAll(which)) attempt.lose();
     for (const attempt of this.held()) if (which(attempt)) attempt.lose();
   }
