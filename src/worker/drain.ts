@@ -18,10 +18,6 @@ const GATHER_MS = 4;
 const GATHER_TURNS = 8;
 /** Handlers that never wait may hold the event loop for this long until answers and timers have their turn. */
 const TURN_MS = 10;
-/** Least time between two looks of an endless drain at tasks that are due and that it did not get. */
-const LOOK_MS = 50;
-/** How long an endless drain that was stopped tries to reach its database. */
-const LAST_TRIES_MS = 5000;
 
 /**
  * Claims, runs and settles. One that is not endless ends when nothing is due or its time is up, an endless one
@@ -120,7 +116,7 @@ export class Drain {
           continue;
         }
         if (this.#isOver(nowMs)) return;
-        this.#rest(nowMs);
+        this.#rest();
         await this.#alarm.until(Math.min(atMs, this.#dueAtMs, this.#eventAtMs));
       } else await this.#alarm.until(this.#eventAtMs);
     }
@@ -272,7 +268,7 @@ export class Drain {
       this.#idle?.cancel();
       this.#hand.releaseReady();
       this.#expireAllAtMs = nowMs + (endless?.graceMs ?? 0);
-      if (endless !== null) this.#wire.endAtMs = this.#expireAllAtMs + LAST_TRIES_MS;
+      if (endless !== null) this.#wire.endSoon(nowMs, endless.graceMs);
     }
     if (nowMs < this.#expireAllAtMs) return;
     this.#expireAllAtMs = NEVER;
@@ -281,12 +277,12 @@ export class Drain {
 
   #isOver(nowMs: number): boolean {
     if (this.#hand.running.size > 0 || (this.#idle !== null && !this.#isStopping)) return false;
-    if (this.#wire.failures > 0) return nowMs >= this.#wire.endAtMs;
+    if (this.#wire.failures > 0) return this.#wire.givesUp(nowMs, this.#hand.outbox.length);
     return this.#hand.ready === 0 && this.#hand.outbox.length === 0;
   }
 
   /** Before it waits: whoever makes a drain endless says when to look again. */
-  #rest(nowMs: number): void {
+  #rest(): void {
     if (this.#idle === null || this.#isStopping || this.#wire.failures > 0) return;
     const { ready, running } = this.#hand;
     if (ready === 0 && running.size === 0 && this.#tally.claimed > this.#toldAt) {
@@ -295,6 +291,6 @@ export class Drain {
     }
     if (this.#idle.isWaiting || !this.#hasRoom) return;
     const { nextDueAtMs } = this.#next;
-    this.#idle.wait(nextDueAtMs === null ? NEVER : Math.max(this.#localMs(nextDueAtMs), nowMs + LOOK_MS));
+    this.#idle.wait(nextDueAtMs === null ? NEVER : this.#localMs(nextDueAtMs));
   }
 }

@@ -6,7 +6,7 @@ export interface Endless {
   readonly graceMs: number;
   /**
    * Resolves when the queues should be looked at again: at `untilMs` (epoch milliseconds, `Infinity` if nothing is
-   * queued) at the latest, sooner on a signal that came since the last wait began, or by polling. `wake` resolves when
+   * queued, past if tasks are due that could not be claimed) at the latest, sooner on a signal that came since the last wait began, or by polling. `wake` resolves when
    * the drain does not want to know any more; then it should resolve, too.
    */
   idle(untilMs: number, wake: Promise<void>): Promise<void>;

@@ -13,6 +13,8 @@ export interface IdleOptions {
 }
 
 const GROWTH = 1.5;
+/** First pause while tasks are due that could not be claimed. */
+const DUE_POLL_MS = 50;
 /** Pause while the database tells of new tasks. A notification can be lost without anybody noticing. */
 const SAFETY_POLL_MS = 30_000;
 
@@ -20,6 +22,7 @@ const SAFETY_POLL_MS = 30_000;
 export class IdleWait {
   readonly #options: IdleOptions;
   #pauseMs: number;
+  #duePauseMs = DUE_POLL_MS;
   #claimedBefore = 0;
   /** Told while nobody waited. */
   #isTold = false;
@@ -36,27 +39,40 @@ export class IdleWait {
     this.#end();
   };
 
-  /** Waits until `untilMs` (epoch milliseconds) at the latest, and no longer than `over` takes to resolve. */
+  /**
+   * Waits until `untilMs` (epoch milliseconds) at the latest, and no longer than `over` takes to resolve. A time that is
+   * past means that tasks are due which could not be claimed: others have them in hand, or their names have no slot.
+   */
   async wait(untilMs: number, over: Promise<void>): Promise<void> {
-    const pauseMs = this.#pause();
+    const dueInMs = untilMs - Date.now();
+    const pauseMs = this.#pause(dueInMs <= 0);
     if (!this.#isTold) {
       const told = new Promise<void>((resolve) => {
         this.#end = resolve;
       });
-      const leftMs = Math.min(pauseMs, untilMs - Date.now(), MAX_TIMER_MS);
-      await sleep(Math.max(0, leftMs), undefined, Promise.race([told, over]));
+      const leftMs = Math.min(pauseMs, dueInMs > 0 ? dueInMs : pauseMs, MAX_TIMER_MS);
+      await sleep(leftMs, undefined, Promise.race([told, over]));
     }
     this.#isTold = false;
   }
 
   /** The jitter keeps the workers of a fleet from looking at one moment. */
-  #pause(): number {
+  #pause(isDue: boolean): number {
     const { pollMs, maxPollMs, isPushed, claimed } = this.#options;
     const count = claimed();
-    if (count > this.#claimedBefore) this.#pauseMs = pollMs;
+    if (count > this.#claimedBefore) {
+      this.#pauseMs = pollMs;
+      this.#duePauseMs = DUE_POLL_MS;
+    }
     this.#claimedBefore = count;
+    const jitter = 0.75 + Math.random() / 2;
+    if (isDue) {
+      const pauseMs = Math.min(this.#duePauseMs, maxPollMs);
+      this.#duePauseMs = pauseMs * 2;
+      return pauseMs * jitter;
+    }
     const pauseMs = isPushed() ? Math.max(SAFETY_POLL_MS, maxPollMs) : this.#pauseMs;
     this.#pauseMs = Math.max(pollMs, Math.min(maxPollMs, this.#pauseMs * GROWTH));
-    return pauseMs * (0.75 + Math.random() / 2);
+    return pauseMs * jitter;
   }
 }

@@ -27,6 +27,9 @@ const ANSWER_MS = [1000, 30_000] as const;
 /** Pauses of an endless drain whose database fails. */
 const OUTAGE: Backoff = { baseMs: 200, capMs: 5000 };
 
+/** How long an endless drain that was stopped tries to reach its database. */
+const LAST_TRIES_MS = 5000;
+
 /** Errors that no later try would mend. */
 const FATAL = ["PROTOCOL_VERSION_MISMATCH", "SCHEMA_MISMATCH"];
 
@@ -51,12 +54,25 @@ export class Wire {
   readonly #tally: Tally;
   readonly #onAnswer: () => void;
   #wasReached = false;
+  #lastTryAtMs = Number.POSITIVE_INFINITY;
 
   constructor(plan: DrainPlan, tally: Tally, onAnswer: () => void) {
     this.#plan = plan;
     this.#tally = tally;
     this.#onAnswer = onAnswer;
     this.endAtMs = Math.max(plan.deadlineMs, Date.now() + GRACE_MS);
+  }
+
+  /** An endless drain was stopped: handlers may go on for `graceMs`, and what they end with is sent for a while longer. */
+  endSoon(nowMs: number, graceMs: number): void {
+    this.#lastTryAtMs = nowMs + LAST_TRIES_MS;
+    this.endAtMs = this.#lastTryAtMs + graceMs;
+  }
+
+  /** Whether a drain that has stopped tries no longer. One that owes nobody a settlement does so sooner. */
+  givesUp(nowMs: number, unsent: number): boolean {
+    const owes = unsent > 0 || (this.unanswered?.attempts.length ?? 0) > 0;
+    return nowMs >= (owes ? this.endAtMs : Math.min(this.endAtMs, this.#lastTryAtMs));
   }
 
   /** Makes a round trip. Never throws. */

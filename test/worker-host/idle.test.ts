@@ -50,8 +50,18 @@ test("pauses grow up to the longest while nothing is claimed, and begin anew aft
 test("are not longer than the time to the next due task", async () => {
   const idle = idleWait();
   expect(await pause(idle, Date.now() + 300)).toBe(300);
-  expect(await pause(idle, Date.now() - 5)).toBeLessThan(2);
-  expect(await pause(idle, Date.now() + 10_000)).toBe(2250);
+  expect(await pause(idle, Date.now() + 10_000)).toBe(1500);
+});
+
+test("are short at first and soon longer while tasks are due that cannot be claimed, pushed or not", async () => {
+  const idle = idleWait();
+  isPushed = true;
+  const pauses: number[] = [];
+  for (let look = 0; look < 10; look++) {
+    if (look === 8) claimed++;
+    pauses.push(await pause(idle, Date.now() - 5));
+  }
+  expect(pauses).toEqual([50, 100, 200, 400, 800, 1600, 3000, 3000, 50, 100]);
 });
 
 test("are long while the database tells of new tasks, and short again once it does not", async () => {

@@ -75,6 +75,17 @@ describe("an idle worker", () => {
     });
   });
 
+  test("does not ask over and over for due tasks of a name that has no slot left", async () => {
+    const wadi = memoryWadi();
+    const worker = new Worker(wadi, NO_POLLS).task("slow", never, { concurrency: 1 }).task("quick", () => 1);
+    await wadi.submitMany("slow", [{ payload: 1 }, { payload: 2 }]);
+    const { running, seen } = await idleRun(worker);
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(seen.count).toBeLessThan(9); // pauses that double, from 50 ms on
+    await worker.stop({ graceMs: 0 });
+    await running;
+  });
+
   test("finds by polling what others submit", async () => {
     const wadi = memoryWadi();
     const other = new Wadi(wadi.executor);
@@ -196,9 +207,11 @@ describe("a database that fails", () => {
     const worker = new Worker(wadi, NO_POLLS).task("a", () => 1);
     const { running } = await idleRun(worker);
     state.isAway = true;
-    await worker.stop({ graceMs: 50 });
-    await running.catch(() => {});
-    expect(worker.stats().state).toBe("stopped");
+    wadi.signals.queued(null);
+    await until(() => worker.stats().lastError !== null);
+    await worker.stop({ graceMs: 3_600_000 });
+    await running;
+    expect(worker.stats()).toMatchObject({ state: "stopped", running: 0 });
   });
 });
 
