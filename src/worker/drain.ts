@@ -126,7 +126,8 @@ export class Drain {
   #start(): void {
     this.#hand.start((pool, nowMs) => {
       if (nowMs - this.#turnAtMs > TURN_MS) this.#hold();
-      return !this.#isHolding && !(pool.isLow && this.#wantsClaim(pool, nowMs));
+      const isOff = this.#isHolding || this.#plan.signal?.aborted;
+      return !(isOff || (pool.isLow && this.#wantsClaim(pool, nowMs)));
     });
     if (!this.#isHolding) this.#hand.releaseSurplus();
   }
@@ -254,8 +255,7 @@ export class Drain {
     this.#tally.recover(claimed.recovered);
     this.#hand.add(claimed, request!, sentAtMs);
     if (this.#isStopping) this.#hand.releaseReady();
-    const { nextDueAtMs, nowMs } = claimed;
-    this.#next = { nextDueAtMs, nowMs, atMs: Date.now() };
+    this.#next = { nextDueAtMs: claimed.nextDueAtMs, nowMs: claimed.nowMs, atMs: Date.now() };
     if (claimed.limited && !learned.limited) this.#becomeHungry();
     learned.limited = claimed.limited;
   }

@@ -1,9 +1,9 @@
 import type { Claimed, Recovered } from "../core/operations/lease.ts";
-import type { Settled } from "../core/operations/settle.ts";
+import type { Settled, Settlement } from "../core/operations/settle.ts";
 import { isTerminal, type TaskStatus } from "../core/task.ts";
 import type { Wadi } from "../core/wadi.ts";
 import type { Attempt } from "./attempt.ts";
-import { emit, type TaskEvent, type WorkerEvent, type WorkerHooks } from "./hooks.ts";
+import { emit, type TaskEvent, type WorkerHooks } from "./hooks.ts";
 
 /** What one drain did, and what it left. */
 export interface DrainSummary {
@@ -105,8 +105,11 @@ export class Tally {
     const type = status === "queued" ? was : (status as "succeeded" | "failed" | "canceled");
     this[type]++;
     if (!this.#tells) return;
-    const { error, delayMs } = { error: undefined, delayMs: 0, ...settlement };
-    emit(this.#hooks, { type, ...ran(attempt), error, delayMs } as WorkerEvent);
+    if (type === "failed" || type === "retried") {
+      const { error, delayMs = 0 } = settlement as Extract<Settlement, { outcome: "retry" }>;
+      const told = { ...ran(attempt), error };
+      emit(this.#hooks, type === "failed" ? { type, ...told } : { type, ...told, delayMs });
+    } else emit(this.#hooks, { type, ...ran(attempt) });
   }
 
   summary({ nextDueAtMs, nowMs }: Pick<Claimed, "nextDueAtMs" | "nowMs">): DrainSummary {

@@ -1,0 +1,205 @@
+import { describe, expect, test } from "vitest";
+import { type TaskContext, Wadi, Worker } from "../../src/index.ts";
+import { memoryWadi } from "../support/memory.ts";
+import { pickTargets } from "../support/targets.ts";
+import { until } from "../support/until.ts";
+
+const some = (count: number, payload: unknown = null) => Array.from({ length: count }, () => ({ payload }));
+
+/** A handler whose calls end when the test says so, and how many tasks are claimed meanwhile. */
+function held() {
+  const ends: (() => void)[] = [];
+  const handler = () => new Promise<void>((resolve) => ends.push(resolve));
+  return { ends, handler, end: (count: number) => ends.splice(0, count).map((end) => end()) };
+}
+
+async function runningIn(wadi: Wadi): Promise<number> {
+  return (await wadi.stats()).default!.running;
+}
+
+describe("round trips", () => {
+  const tasks = 4000;
+
+  test.each(pickTargets(["better-sqlite3-memory", "pg"]))("are few, on $name", async (target) => {
+    const opened = await target.open();
+    try {
+      const wadi = new Wadi(opened.executor);
+      for (const [prefetch, most] of [
+        [500, 0.005],
+        [0, 0.07],
+      ] as const) {
+        for (const handler of [() => null, async () => null]) {
+          await wadi.submitMany("a", some(tasks));
+          const worker = new Worker(wadi, { concurrency: 16, prefetch }).task("a", handler);
+          const summary = await worker.drain();
+          expect(summary).toMatchObject({ claimed: tasks, succeeded: tasks, released: 0, lost: 0 });
+          expect(summary.roundTrips / tasks).toBeLessThanOrEqual(most);
+        }
+      }
+    } finally {
+      await opened.close();
+    }
+  });
+});
+
+describe("what is claimed ahead", () => {
+  test("is no more than asked for, and starts as soon as a slot is free", async () => {
+    const wadi = memoryWadi();
+    await wadi.submitMany("a", some(100));
+    const { ends, handler, end } = held();
+    const worker = new Worker(wadi, { concurrency: 3, prefetch: 10 }).task("a", handler);
+    const drained = worker.drain();
+    for (let round = 0; round < 20; round++) {
+      await until(() => ends.length === 3);
+      expect(await runningIn(wadi)).toBeLessThanOrEqual(3 + 10 + 3);
+      expect(await runningIn(wadi)).toBeGreaterThan(3);
+      end(2);
+    }
+    await until(() => ends.length === 3);
+    const timer = setInterval(() => end(3), 0);
+    expect(await drained).toMatchObject({ claimed: 100, succeeded: 100 });
+    clearInterval(timer);
+  });
+
+  test("goes back unstarted when the drain is stopped, and spends no attempt", async () => {
+    const wadi = memoryWadi();
+    await wadi.submitMany("a", some(20));
+    const { ends, handler, end } = held();
+    const stop = new AbortController();
+    const worker = new Worker(wadi, { concurrency: 2, prefetch: 6 }).task("a", handler);
+    const drained = worker.drain({ signal: stop.signal });
+    await until(() => ends.length === 2);
+    stop.abort();
+    end(2);
+    expect(await drained).toMatchObject({ claimed: 8, succeeded: 2, released: 6, more: true });
+    const tasks = await wadi.list({ status: "queued", limit: 100 });
+    expect(tasks.map(({ attempt }) => attempt)).toEqual(Array(18).fill(0));
+  });
+
+  test("goes back when its name would not fit the time that is left any more", async () => {
+    const wadi = memoryWadi();
+    await wadi.submitMany("a", some(4));
+    const worker = new Worker(wadi, { concurrency: 1, prefetch: 10 }).task(
+      "a",
+      () => new Promise((resolve) => setTimeout(resolve, 120)),
+      { maxRunMs: 400 },
+    );
+    const summary = await worker.drain({ budgetMs: 600 });
+    expect(summary).toMatchObject({ claimed: 4, failed: 0, retried: 0, more: true });
+    expect(summary.released).toBeGreaterThan(0);
+    expect(summary.succeeded + summary.released).toBe(4);
+  });
+
+  test("has its leases renewed with those that run", async () => {
+    const wadi = memoryWadi();
+    await wadi.submitMany("a", some(4));
+    const worker = new Worker(wadi, { concurrency: 1, prefetch: 10, leaseMs: 100 }).task(
+      "a",
+      () => new Promise((resolve) => setTimeout(resolve, 60)),
+    );
+    expect(await worker.drain({ budgetMs: 5000 })).toMatchObject({ claimed: 4, succeeded: 4, lost: 0 });
+  });
+
+  test("that is canceled before it starts never starts", async () => {
+    const wadi = memoryWadi();
+    const [, second] = await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }]);
+    const seen: unknown[] = [];
+    const worker = new Worker(wadi, { concurrency: 1, prefetch: 1, leaseMs: 100 }).task(
+      "a",
+      async ({ payload }) => {
+        seen.push(payload);
+        await wadi.cancel(second!.id);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      },
+    );
+    expect(await worker.drain({ budgetMs: 5000 })).toMatchObject({ succeeded: 1, canceled: 1 });
+    expect(seen).toEqual([1]);
+  });
+});
+
+describe("bytes", () => {
+  const payload = "x".repeat(998);
+
+  test("in play are bounded, those claimed ahead included", async () => {
+    const wadi = memoryWadi();
+    await wadi.submitMany("a", some(60, payload));
+    const { ends, handler, end } = held();
+    const worker = new Worker(wadi, { concurrency: 4, prefetch: 20, maxInFlightBytes: 6000 }).task(
+      "a",
+      handler,
+    );
+    const drained = worker.drain();
+    const timer = setInterval(() => end(1), 1);
+    let most = 0;
+    while (ends.length > 0 || most === 0) {
+      most = Math.max(most, await runningIn(wadi));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      if (most > 0 && (await wadi.stats()).default!.queued === 0) break;
+    }
+    expect(await drained).toMatchObject({ succeeded: 60 });
+    clearInterval(timer);
+    expect(most).toBeLessThanOrEqual(6);
+    expect(most).toBeGreaterThan(2);
+  });
+
+  test("never keep a single large task from running", async () => {
+    const wadi = memoryWadi();
+    await wadi.submitMany("a", some(5, payload));
+    let running = 0;
+    let most = 0;
+    const worker = new Worker(wadi, { concurrency: 4, maxInFlightBytes: 10 }).task("a", async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      running--;
+    });
+    expect(await worker.drain()).toMatchObject({ succeeded: 5, lost: 0 });
+    expect(most).toBe(1);
+  });
+
+  test("claimed ahead are bounded apart from those that run", async () => {
+    const wadi = memoryWadi();
+    await wadi.submitMany("a", some(40, payload));
+    const { ends, handler, end } = held();
+    const worker = new Worker(wadi, { concurrency: 4, prefetch: { tasks: 20, bytes: 3000 } }).task(
+      "a",
+      handler,
+    );
+    const drained = worker.drain();
+    for (let round = 0; round < 8; round++) {
+      await until(() => ends.length === 4);
+      await until(async () => (await runningIn(wadi)) <= 4 + 3);
+      end(4);
+    }
+    const timer = setInterval(() => end(4), 1);
+    expect(await drained).toMatchObject({ succeeded: 40 });
+    clearInterval(timer);
+  });
+});
+
+test("a settlement does not wait for a slow neighbour", async () => {
+  const wadi = memoryWadi();
+  await wadi.submitMany("a", [{ payload: "quick" }, ...some(10, "slow")]);
+  const { handler, end } = held();
+  const worker = new Worker(wadi, { concurrency: 2, prefetch: 20 }).task("a", ({ payload }: TaskContext) =>
+    payload === "quick" ? 1 : handler(),
+  );
+  const drained = worker.drain();
+  await until(async () => (await wadi.stats()).default!.succeeded === 1);
+  const timer = setInterval(() => end(2), 0);
+  await drained;
+  clearInterval(timer);
+});
+
+test("a handler that never waits leaves the event loop its turns", async () => {
+  const wadi = memoryWadi();
+  await wadi.submitMany("a", some(40));
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  const worker = new Worker(wadi, { concurrency: 1, prefetch: 100 }).task("a", () => {
+    const end = performance.now() + 5;
+    while (performance.now() < end);
+  });
+  await worker.drain();
+  clearInterval(timer);
+  expect(turns).toBeGreaterThan(5);
+});
