@@ -29,6 +29,9 @@ const ADVICE: Record<ErrorClass, string> = {
   unknown: "the connection failed and the outcome is not known; send it again",
 };
 
+/** By executor: on an edge runtime every request has a session of its own. */
+const ready = new WeakSet<Executor>();
+
 /** Whether the same request may succeed later, or may even have succeeded. */
 function isTransient(kind: ErrorClass): boolean {
   return kind === "busy" || kind === "unavailable" || kind === "unknown";
@@ -41,7 +44,6 @@ export class Session {
   readonly #clock: (() => number) | undefined;
   #verified = false;
   #migrating: Promise<void> | undefined;
-  #isReady = false;
 
   constructor(executor: Executor, retry: RetryPolicy, clock: (() => number) | undefined) {
     this.executor = executor;
@@ -105,13 +107,13 @@ export class Session {
     return answer;
   }
 
-  /** Makes sure, once, that nothing is missing: for what is sent by others, who cannot migrate. */
+  /** Makes sure, once for each executor, that nothing is missing: for what is sent by others, who cannot migrate. */
   async ready(): Promise<void> {
-    if (this.#isReady) return;
+    if (ready.has(this.executor)) return;
     const select = bind(this.executor, "select_migrations", {});
     const applied = await this.execute(single("migrate", select, (rows) => rows.map((row) => row.name)));
     if (!this.executor.protocol.migrations.every(({ name }) => applied.includes(name))) await this.migrate();
-    this.#isReady = true;
+    ready.add(this.executor);
   }
 
   /** Applies the migrations that are missing. Calls in flight share one run. */

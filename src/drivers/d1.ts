@@ -23,8 +23,21 @@ const LIMITS: Limits = {
   maxBatchStatements: 50, // queries in one invocation on the free plan
 };
 
-/** An executor on a Cloudflare D1 binding. Every call goes to the primary, also where read replicas exist. */
+const executors = new WeakMap<object, Executor<never, false>>();
+
+/**
+ * An executor on a Cloudflare D1 binding, the same one for the same binding. Every call goes to the primary, also where
+ * read replicas exist.
+ */
 export function d1<S extends D1StatementLike>(binding: D1Like<S>): Executor<S, false> {
+  const known = executors.get(binding);
+  if (known !== undefined) return known;
+  const executor = d1Executor(binding);
+  if (Object(binding) === binding) executors.set(binding, executor as Executor<never, false>); // it may be missing
+  return executor;
+}
+
+function d1Executor<S extends D1StatementLike>(binding: D1Like<S>): Executor<S, false> {
   // Binding gives a statement of the same kind.
   const toNative = ({ sql, params }: Statement) => binding.prepare(sql).bind(...params) as S;
   const toRows = (result: unknown) => (result as D1ResultLike).results as Row[];

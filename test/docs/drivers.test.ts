@@ -44,6 +44,16 @@ test("the capabilities on the page are those of the drivers", () => {
   ]);
   const able = Object.entries(EXECUTORS).filter(([, executor]) => executor.transaction !== undefined);
   expect(able.map(([name]) => name)).toEqual(["betterSqlite3", "pg", "pglite"]);
+  const table = (row: string) =>
+    page
+      .split("\n")
+      .find((line) => line.includes(row))!
+      .split("|")
+      .slice(2, -1);
+  const answers = (row: string) => table(row).map((cell) => cell.trim().startsWith("yes"));
+  const listed = Object.entries(EXECUTORS).filter(([name]) => name !== "libsql (server)");
+  expect(answers("`wadi.statements`")).toEqual(listed.map(([, { native }]) => native !== undefined));
+  expect(answers("`wadi.with(tx)`")).toEqual(listed.map(([, { within }]) => within !== undefined));
   const listening = Object.entries(EXECUTORS).filter(([, executor]) => executor.listen !== undefined);
   expect(listening.map(([name]) => name)).toEqual(["pg", "pglite"]);
 });

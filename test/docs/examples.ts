@@ -49,20 +49,36 @@ function resolved({ document, code }: Example): string {
   });
 }
 
-/** Runs `work` with the examples as files of a folder in the repository, so that its packages resolve. */
-function inFolder<T>(examples: readonly Example[], work: (folder: string, files: string[]) => T): T {
+/** The examples as files of a new folder in the repository, so that its packages resolve. */
+function write(examples: readonly Example[]): { folder: string; files: string[]; remove(): void } {
   mkdirSync(join(ROOT, ".tmp"), { recursive: true });
   const folder = mkdtempSync(join(ROOT, ".tmp/docs-examples-"));
+  const files = examples.map((example) => {
+    const file = join(folder, `${basename(example.document, ".md")}-${example.line}.ts`);
+    // As far down as in the document, so that a complaint names the line to mend.
+    writeFileSync(file, `${"\n".repeat(example.line)}${resolved(example)}export {};\n`);
+    return file;
+  });
+  return { folder, files, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Runs `work` while the examples are files. */
+function inFolder<T>(examples: readonly Example[], work: (folder: string, files: string[]) => T): T {
+  const { folder, files, remove } = write(examples);
   try {
-    const files = examples.map((example) => {
-      const file = join(folder, `${basename(example.document, ".md")}-${example.line}.ts`);
-      // As far down as in the document, so that a complaint names the line to mend.
-      writeFileSync(file, `${"\n".repeat(example.line)}${resolved(example)}export {};\n`);
-      return file;
-    });
     return work(folder, files);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    remove();
+  }
+}
+
+/** What an example exports. */
+export async function load(example: Example): Promise<Record<string, unknown>> {
+  const { files, remove } = write([example]);
+  try {
+    return await import(files[0]!);
+  } finally {
+    remove();
   }
 }
 

@@ -1,10 +1,12 @@
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { d1 } from "../../src/drivers/d1.ts";
 import { pg as pgExecutor } from "../../src/drivers/pg.ts";
 import { Wadi } from "../../src/index.ts";
 import { succeedWith } from "../../src/worker/succeed-with.ts";
 import { type NativeClient, nativeClients } from "../core/own-rows-clients.ts";
 import { claimed } from "../core/own-rows-support.ts";
+import { openD1 } from "../support/d1.ts";
 import { createDatabase } from "../support/postgres.ts";
 
 describe.each(Object.keys(nativeClients))("the client's own statements, %s", (name) => {
@@ -79,6 +81,16 @@ describe.each(Object.keys(nativeClients))("the client's own statements, %s", (na
     const refused = succeedWith(wadi.store, task, [foreign], "1");
     await expect(refused).rejects.toMatchObject({ name: "InvalidArgument" });
   });
+});
+
+test("D1 has one executor for a binding, so that each request of an isolate finds it ready", async () => {
+  const { binding, meter, close } = await openD1();
+  expect(d1(binding)).toBe(d1(binding));
+  await new Wadi(d1(binding)).statements.submit("mail", null);
+  const before = meter().roundTrips;
+  await new Wadi(d1(binding)).statements.submit("mail", null);
+  expect(meter().roundTrips).toBe(before);
+  close();
 });
 
 test("Postgres gets parameters that its own types can read", async () => {
