@@ -1,9 +1,12 @@
 import { Client, Pool } from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type PgOptions, pg } from "../../src/drivers/pg.ts";
+import { inSchema } from "../../src/drivers/pg-schema.ts";
 import { Wadi, Worker } from "../../src/index.ts";
 import { type Arena, openArena } from "../conformance/arena.ts";
 import { loadScenarios, OWN_SCENARIOS } from "../conformance/scenario.ts";
+import { query } from "../races/support/audit.ts";
+import { countRunning, runLimited } from "../races/support/limited-jobs.ts";
 import { type PgBouncer, program, SERVER_CONNECTIONS, startPgBouncer } from "../support/pgbouncer.ts";
 import { createDatabase, postgresUrl } from "../support/postgres.ts";
 
@@ -61,6 +64,22 @@ describe.skipIf(program === undefined)(`behind PgBouncer in transaction mode${re
         expect(live.map(({ payload }) => payload).sort()).toEqual([...keys].sort());
       }
       expect(await connectionsTo(url)).toBeLessThanOrEqual(SERVER_CONNECTIONS);
+    });
+
+    it("clients that claim at once keep to the limit of a key", async () => {
+      const url = await createDatabase();
+      const clients = Array.from({ length: 12 }, () => connect(url, options));
+      await countRunning(clients[0]!, ["k"], (sql) => inSchema(sql, options.schema!));
+      const entry = { payload: 1, limits: { key: "k", concurrency: 3 } };
+      await clients[0]!.submitMany("job", Array<typeof entry>(60).fill(entry));
+      const lanes = [{ queue: "default", name: "job" }];
+      const run = { claimers: 1, lanes, limit: 2, startAtMs: 0 };
+      const runs = await Promise.all(
+        clients.map((wadi, n) => runLimited(wadi, { ...run, racer: `client-${n}` })),
+      );
+      expect(new Set(runs.flat()).size).toBe(60);
+      const [counter] = await query(clients[0]!, "select peak from counters");
+      expect(Number(counter!.peak)).toBe(3);
     });
 
     it("two drains at once lose nothing of a bulk submit, and run nothing twice", async () => {

@@ -36,10 +36,16 @@ const SETUP: Record<Dialect, string[]> = {
   ],
 };
 
-export async function countRunning(wadi: Wadi, keys: readonly string[]): Promise<void> {
+/** `within` puts the names of Wadi's tables where they are, if a schema holds them. */
+export async function countRunning(
+  wadi: Wadi,
+  keys: readonly string[],
+  within = (sql: string) => sql,
+): Promise<void> {
   await wadi.migrate();
   const rows = keys.map((key) => `insert into counters values ('${key}', 0, 0)`);
-  for (const sql of [...SETUP[wadi.executor.dialect], ...rows]) await wadi.executor.run({ sql, params: [] });
+  const setup = SETUP[wadi.executor.dialect].map(within);
+  for (const sql of [...setup, ...rows]) await wadi.executor.run({ sql, params: [] });
 }
 
 export interface LimitedRun {
