@@ -34,7 +34,15 @@ export interface PgListener {
   close(): void;
 }
 
-export function pgListener(open: () => Promise<ListenClient>): PgListener {
+/** A channel to hear oneself on, and how long that may take on a busy machine, in milliseconds. */
+const PROBE = "wadi_probe";
+const PROBE_MS = 2000;
+
+/** Sends a notification over another connection. */
+type Notify = (channel: string, payload: string) => Promise<unknown>;
+
+/** Without `notify` it is taken on trust that notifications arrive. */
+export function pgListener(open: () => Promise<ListenClient>, notify?: Notify): PgListener {
   let link: Promise<Link> | undefined;
 
   async function connect(): Promise<Link> {
@@ -70,7 +78,34 @@ export function pgListener(open: () => Promise<ListenClient>): PgListener {
     client.on("notification", onNotification);
     client.on("error", onLost);
     client.on("end", onLost);
+    if (notify !== undefined) await hearOneself(opened, notify);
     return opened;
+  }
+
+  /** A pooler in transaction mode takes LISTEN and delivers nothing: better to know than to wait for what never comes. */
+  async function hearOneself(opened: Link, notify: Notify): Promise<void> {
+    const payload = crypto.randomUUID();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let probe: Subscription | undefined;
+    try {
+      await opened.command(commands("listen", [PROBE]));
+      await new Promise<void>((resolve, reject) => {
+        const onSignal: OnSignal = (_channel, told) => told === payload && resolve();
+        probe = { channels: [PROBE], onSignal, onClose: reject };
+        opened.subscriptions.add(probe);
+        const silent =
+          "LISTEN was taken and no notification came; a pooler in transaction mode delivers none";
+        timer = setTimeout(() => reject(new Error(`${silent}: pass \`listen: false\``)), PROBE_MS);
+        notify(PROBE, payload).catch(reject);
+      });
+      await opened.command(commands("unlisten", [PROBE]));
+    } catch (error) {
+      opened.end(true, error);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      opened.subscriptions.delete(probe!);
+    }
   }
 
   async function attach(subscription: Subscription): Promise<Link> {

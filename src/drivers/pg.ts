@@ -173,7 +173,10 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
     const borrowed = await pool.connect().catch(unsent);
     return { client: borrowed, turn: inTurn(), release: (broken) => borrowed.release(broken) };
   }
-  const listener = pgListener(openListenClient);
+  const listener = pgListener(
+    openListenClient,
+    pool && ((...params) => exchange([{ sql: "select pg_notify($1, $2)", params }])),
+  );
   // A connection that listens is one less for the work: a small pool keeps all of its own.
   const isSmall = pool === undefined || (pool.options?.max ?? 10) < 3;
   if (options.listen ?? !isSmall) executor.listen = listener.listen;

@@ -31,6 +31,26 @@ describe.skipIf(program === undefined)(`behind PgBouncer in transaction mode${re
     return new Wadi(pg(pool, { listen: false, ...options }));
   }
 
+  it("a listener that would hear nothing is refused, and waits poll", async () => {
+    const url = await createDatabase();
+    const wadi = connect(url, { listen: true }, 5);
+    await expect(
+      wadi.executor.listen!(
+        ["a"],
+        () => {},
+        () => {},
+      ),
+    ).rejects.toThrow("LISTEN was taken and no notification came");
+    const { id } = await wadi.submit("job", 1);
+    const unlisten = wadi.signals.onQueued(() => {});
+    const wait = wadi.wait(id);
+    await new Worker(connect(url, {})).task("job", () => 42).drain();
+    expect((await wait).result).toBe(42);
+    expect(wadi.signals.state).toBe("polling");
+    unlisten();
+    await wadi.close();
+  });
+
   describe.each<PgOptions>([
     { prepare: true, schema: "jobs" },
     { prepare: false, schema: "jobs" },
