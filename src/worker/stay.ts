@@ -35,6 +35,10 @@ export class Stay {
     this.#newHost = newHost;
   }
 
+  get isOn(): boolean {
+    return this.#host !== null && this.#host.stats().state !== "stopped";
+  }
+
   /** Null before the first run. */
   get stats(): WorkerStats | null {
     return this.#host?.stats() ?? null;
@@ -88,7 +92,7 @@ export class Stay {
   #begin(options: RunOptions = {}): { host: Host; release: () => void } {
     const { signal } = options;
     const graceMs = graceOf(options);
-    if (this.#host !== null && this.#host.stats().state !== "stopped") {
+    if (this.isOn) {
       throw new InvalidArgument("this worker runs already; stop it first, or make another one");
     }
     const host = this.#newHost();

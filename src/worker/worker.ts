@@ -38,7 +38,8 @@ export class Worker {
   /**
    * Registers the handler of a task name. With a `batch` it gets a list of contexts.
    *
-   * @throws {InvalidArgument} if an option is out of range, or the name has a handler in this queue already.
+   * @throws {InvalidArgument} if an option is out of range, or the name has a handler in this queue already,
+   *   or the worker runs.
    * @example worker.task(resize, async ({ payload, signal }) => ({ bytes: await resizeImage(payload.url, signal) }));
    */
   task<Input, Payload, Result>(
@@ -60,6 +61,8 @@ export class Worker {
   ): this {
     const registration = register(task, handler, options, this.#settings);
     const { name, queues } = registration;
+    if (this.#stay.isOn)
+      throw new InvalidArgument(`register the handler of "${name}" before the worker runs`);
     for (const queue of queues) {
       if (this.#lanes.has(laneKey({ queue, name }))) {
         throw new InvalidArgument(`"${name}" has a handler in the queue "${queue}" already`);
@@ -138,7 +141,8 @@ export class Worker {
 
   /**
    * Stops a run: nothing is claimed any more, what has not started is released without spending an attempt, and
-   * handlers may go on for `graceMs`. Resolves when it has ended, at once if nothing runs; may be called more than once.
+   * handlers may go on for `graceMs`. Resolves when it has ended, at once if nothing runs. May be called more than
+   * once; the first grace counts.
    */
   stop(options?: StopOptions): Promise<void> {
     return this.#stay.stop(options);

@@ -241,6 +241,14 @@ test("a handler that holds the event loop is reported while its lease still hold
   ]);
 });
 
+test("takes no handlers while it runs", async () => {
+  const worker = new Worker(memoryWadi()).task("a", () => 1);
+  await worker.background(() => {
+    expect(() => worker.task("b", () => 1)).toThrow(/register the handler of "b" before the worker runs/);
+  });
+  worker.task("b", () => 1);
+});
+
 test("a run without handlers, or with a wrong option, is refused", async () => {
   const wadi = memoryWadi();
   const refusal = { code: "INVALID_ARGUMENT" };
