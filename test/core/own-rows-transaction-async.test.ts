@@ -107,6 +107,7 @@ describe("in a transaction of node-pg", () => {
     await client.query("begin");
     const tx = wadi.with(client);
     await client.query("nonsense").catch(() => {});
+    await until(async () => (client as unknown as pg.Client).getTransactionStatus() === "E"); // a moment after the error
     await expect(tx.submit("mail", 1)).rejects.toThrow(refusal); // it failed: nothing in it can count any more
     await client.query("rollback");
     await expect(tx.submit("mail", 1)).rejects.toThrow(refusal);
