@@ -66,6 +66,7 @@ export class Attempt implements Held {
   /** Whether somebody else is storing the settlement, and how the attempt ended meanwhile. */
   #elsewhere = false;
   #meanwhile: Outcome | null = null;
+  #giveUp: AbortController | null = null;
 
   constructor(
     owner: AttemptOwner,
@@ -169,6 +170,7 @@ export class Attempt implements Held {
   }
 
   cutOff(): void {
+    this.#giveUp?.abort(this.#abortReason); // of a database that does not answer
     this.end(this.#timeout);
   }
 
@@ -266,9 +268,11 @@ export class Attempt implements Held {
       throw new InvalidArgument(`succeedWith came too late: the attempt on task ${this.id} has its outcome`);
     }
     this.settleElsewhere();
+    this.#giveUp = new AbortController();
     try {
+      const { signal } = this.#giveUp;
       const deadlineMs = Number.isFinite(this.deadlineMs) ? this.deadlineMs : undefined;
-      await succeedWith(wadi.store, this.task, statements, resultJson, { deadlineMs });
+      await succeedWith(wadi.store, this.task, statements, resultJson, { deadlineMs, signal });
     } catch (error) {
       if (error instanceof LostLease) this.lose();
       if (error instanceof TaskCanceled) this.learn({ id: this.id, cancelRequested: true });

@@ -227,6 +227,37 @@ describe("ctx.succeedWith", () => {
     expect(await wadi.get(two!.id)).toMatchObject({ result: "returned" });
   });
 
+  test("does not hold up a worker that stops while the database does not answer", async () => {
+    let sent = () => {};
+    const isSent = new Promise<void>((resolve) => {
+      sent = resolve;
+    });
+    const inner = betterSqlite3(db);
+    const silent = new Wadi({
+      ...inner,
+      batch(statements) {
+        if (!statements.some(({ sql }) => sql.includes("ledger"))) return inner.batch(statements);
+        sent();
+        return new Promise(() => {});
+      },
+    });
+    const { id } = await wadi.submit("a", null);
+    let thrown: unknown;
+    const worker = new Worker(silent).task("a", (context) =>
+      context.succeedWith([insert("a")], 1).catch((error) => {
+        thrown = error;
+        throw error;
+      }),
+    );
+    const running = worker.run();
+    await isSent;
+    await worker.stop({ graceMs: 0 });
+    await running;
+    expect(thrown).toMatchObject({ name: "TaskError", taskCode: "handler_timeout" });
+    expect(await wadi.get(id)).toMatchObject({ status: "queued" });
+    expect(rows()).toEqual([]);
+  });
+
   test("a child that is refused for a lost lease tells the attempt too", async () => {
     const { summary } = await drained(async (context) => {
       clock.advance(600_000);
