@@ -123,8 +123,8 @@ describe.each(["sqlite", "postgres"] as const)("%s", (dialect) => {
   afterAll(() => client.end());
 
   async function prepare({ tasks, limits }: Case): Promise<void> {
-    for (const table of ["wadi_limit_starts", "wadi_limits", "cairnq_tasks"])
-      await client.query(`delete from ${table}`);
+    await client.query("delete from wadi_limits");
+    await client.query("delete from cairnq_tasks");
     const running = limits.flatMap(({ key, running }) =>
       Array.from({ length: running }, (_, n) => taskInput(`run_${key}_${n}`, { concurrency_key: key })),
     );
@@ -141,17 +141,13 @@ describe.each(["sqlite", "postgres"] as const)("%s", (dialect) => {
       rate_per_ms: limit.rate_count === null ? null : PER_MS,
     }));
     await client.run("upsert_limits", { limits_json: JSON.stringify(rows), now_ms: 0 });
-    for (const { key, started } of limits) {
-      const quoted = `'${key.replaceAll("'", "''")}'`;
-      // One at the window's very end does not count any more.
-      const starts = [
-        [NOW_MS - PER_MS, 9],
-        ...(started > 0 ? [[NOW_MS - PER_MS + 1, 1]] : []),
-        ...(started > 1 ? [[NOW_MS, started - 1]] : []),
-      ];
-      for (const [at, count] of starts)
-        await client.query(`insert into wadi_limit_starts values (${quoted}, ${at}, 'w:0', ${count})`);
-    }
+    // One at the window's very end does not count any more.
+    const starts = limits.flatMap(({ key, started }) => {
+      const row = (at: number, tasks: number) => `('${key.replaceAll("'", "''")}', ${at}, 'w:0', ${tasks})`;
+      const counted = [row(NOW_MS - PER_MS + 1, 1), row(NOW_MS, started - 1)].slice(0, started);
+      return [row(NOW_MS - PER_MS, 9), ...counted];
+    });
+    if (starts.length > 0) await client.query(`insert into wadi_limit_starts values ${starts.join()}`);
   }
 
   async function claim(
@@ -167,17 +163,17 @@ describe.each(["sqlite", "postgres"] as const)("%s", (dialect) => {
     return (await client.run(name, { ...values, now_ms: NOW_MS })).map(({ id }) => String(id)).sort();
   }
 
-  test("400 random claims take what sorting everything would take", async () => {
+  test("300 random claims take what sorting everything would take", async () => {
     const random = seededRandom(23);
     let taken = 0;
-    for (let round = 0; round < 400; round++) {
+    for (let round = 0; round < 300; round++) {
       const given = randomCase(random);
       await prepare(given);
       const expected = model(given);
       taken += expected.length;
       expect(await claim(given, "claim_limited_tasks"), JSON.stringify({ round, given })).toEqual(expected);
     }
-    expect(taken).toBeGreaterThan(1500);
+    expect(taken).toBeGreaterThan(1200);
   });
 
   test("100 random claims without limits take the same in both forms", async () => {

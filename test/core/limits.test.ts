@@ -102,7 +102,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg", "neon-http"]))("
     expect(await take(["a"])).toHaveLength(2);
     clock.advance(10_000);
     const claimed = await claim([pool(["a"])]);
-    expect(claimed.recovered).toEqual(["queued", "queued"]);
+    expect(claimed.recovered).toMatchObject([{ status: "queued" }, { status: "queued" }]);
     expect(claimed.tasks).toHaveLength(2);
   });
 

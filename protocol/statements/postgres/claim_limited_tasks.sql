@@ -64,10 +64,9 @@ keys as (
     select keys.key from keys where keys.key is not null
   )) as k(key)
 ),
-entries as materialized (
-  select e.*, least(e.quota, e.room) as most
-  from (
-    select k.*, case when k.key = '' then :max_tasks::bigint else (
+-- Materialized, or each use of a room would count anew.
+rooms as materialized (
+  select k.*, case when k.key = '' then :max_tasks::bigint else (
       select least(
         :max_tasks::bigint,
         case when l.key is null then 1 else l.concurrency end - (
@@ -81,13 +80,14 @@ entries as materialized (
       )
       from (select 1) one left join wadi_limits l on l.key = k.key
     ) end as room
-    from keys k
-  ) e
-  where e.room > 0
+  from keys k
+),
+entries as (
+  select r.*, least(r.quota, r.room) as most from rooms r where sign(r.room) = 1
 ),
 -- As in claim_tasks, one row an entry and priority. `left_over` is what the levels above leave of `most`.
-levels(queue, name, key, most, left_over, priority, first_ms, due) as (
-  select e.queue, e.name, e.key, e.most, e.most, p.priority, p.first_ms, d.due
+levels(queue, name, key, quota, room, turns, left_over, priority, first_ms, due) as (
+  select e.queue, e.name, e.key, e.quota, e.room, e.rank + e.most, e.most, p.priority, p.first_ms, d.due
   from entries e
   cross join lateral (
     select t.priority, t.run_at_ms as first_ms from cairnq_tasks t
@@ -104,7 +104,7 @@ levels(queue, name, key, most, left_over, priority, first_ms, due) as (
     ) c
   ) d
   union all
-  select l.queue, l.name, l.key, l.most, l.left_over - l.due, p.priority, p.first_ms, d.due
+  select l.queue, l.name, l.key, l.quota, l.room, l.turns, l.left_over - l.due, p.priority, p.first_ms, d.due
   from levels l
   cross join lateral (
     select t.priority, t.run_at_ms as first_ms from cairnq_tasks t
@@ -125,10 +125,9 @@ levels(queue, name, key, most, left_over, priority, first_ms, due) as (
 ),
 found as (
   select
-    e.queue, e.name, e.key, e.quota, e.room, l.priority, t.run_at_ms, t.id,
-    e.rank + l.most - l.left_over + t.nth as turn
+    l.queue, l.name, l.key, l.quota, l.room, l.priority, t.run_at_ms, t.id,
+    l.turns - l.left_over + t.nth as turn
   from levels l
-  join entries e on e.queue = l.queue and e.name = l.name and e.key = l.key
   cross join lateral (
     select t.run_at_ms, t.id, row_number() over (order by t.run_at_ms, t.id) as nth from cairnq_tasks t
     where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = l.key
