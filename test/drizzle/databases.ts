@@ -126,7 +126,7 @@ export const cases: readonly DrizzleCase[] = [
     batches: true,
     async open() {
       const { raw, close } = await openD1();
-      const db = d1<Record<string, never>, never>(raw as never);
+      const db = d1(raw as D1Like);
       return opened(db, fromDrizzle(db), close, (statements) => (raw as D1Like).batch(statements));
     },
   },

@@ -29,8 +29,8 @@ export class Shop {
 
   async fetch(): Promise<Response> {
     return answer(async () => {
-      const db = drizzleStorage<Record<string, never>, never>(this.#storage as never);
-      const executor = fromDrizzle(db as typeof db & { $client: DurableObjectStorageLike });
+      const db = drizzleStorage<Record<string, never>, DurableObjectStorageLike>(this.#storage);
+      const executor = fromDrizzle(db);
       const wadi = new Wadi(executor);
       await wadi.migrate();
       await executor.run(CREATE);
@@ -72,8 +72,8 @@ export default {
       return shops.get(shops.idFromName("one")).fetch("https://object.test/");
     }
     return answer(async () => {
-      const db = drizzleD1<Record<string, never>, never>(DB as never);
-      const executor = fromDrizzle(db as typeof db & { $client: D1Like });
+      const db = drizzleD1(DB);
+      const executor = fromDrizzle(db);
       const wadi = new Wadi(executor);
       await wadi.migrate();
       await executor.run(CREATE);
