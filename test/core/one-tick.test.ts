@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { Wadi, Worker } from "../../src/index.ts";
+import { DriverError, Wadi, Worker } from "../../src/index.ts";
+import { memoryWadi } from "../support/memory.ts";
 import { pickTargets } from "../support/targets.ts";
 
 const targets = pickTargets(["better-sqlite3-file", "pg"]);
@@ -22,6 +23,23 @@ test.each(targets)(
     }
   },
 );
+
+test("they keep their order also when what one of them sends is refused", async () => {
+  const wadi = memoryWadi();
+  const { store } = wadi;
+  const submit = store.submit.bind(store);
+  const sent: unknown[] = [];
+  store.submit = async (tasks, ...rest) => {
+    if (tasks.length > 1) throw new DriverError("refused", {});
+    // The first of them takes longest: what does not wait for it would overtake it.
+    if (tasks[0]!.columns.payload === "0") await new Promise((resolve) => setTimeout(resolve, 20));
+    sent.push(tasks[0]!.columns.payload);
+    return submit(tasks, ...rest);
+  };
+  const keys = ["a", "b", "a", "b"];
+  await Promise.all(keys.map((key, n) => wadi.submit("t", n, { key, conflict: "replace" })));
+  expect(sent).toEqual(["0", "1", "2", "3"]);
+});
 
 test.each(targets)(
   "a drain that begins after its deadline does nothing and says so, on $name",
