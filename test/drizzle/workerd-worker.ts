@@ -49,7 +49,10 @@ export class Shop {
           }),
         )
         .catch(String);
-      const { succeeded } = await new Worker(wadi).task("double", () => ({ n: 8 })).drain();
+      const worker = new Worker(wadi).task("double", (ctx) =>
+        ctx.succeedWith([db.insert(orders).values({ id: "done" })], { n: 8 }),
+      );
+      const { succeeded } = await worker.drain();
       const results = db
         .select({ order: orders.id, payload: tasks.payload, result: tasks.result })
         .from(orders)
