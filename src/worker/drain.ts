@@ -230,9 +230,12 @@ export class Drain {
   #compose(nowMs: number): Cycle {
     const attempts = this.#hand.outbox;
     this.#hand.outbox = [];
-    const isLast = this.#idle === null && this.#hand.ready === 0 && this.#hand.running.size === 0;
-    const looks =
-      isLast || this.#hasRoom || attempts.some(({ settlement }) => "delayMs" in (settlement as object));
+    const isAll = this.#hand.ready === 0 && this.#hand.running.size === 0;
+    const isBack = attempts.some(({ settlement }) => "delayMs" in (settlement as object));
+    const foundAll = attempts.length > 0 && !isBack && this.#pools.every(({ hungry }) => !hungry);
+    // Whoever waits for the last tasks there were is told of them first, and the next look follows.
+    const tellsFirst = isAll && foundAll && (this.#idle?.lookSoon() ?? false);
+    const looks = !tellsFirst && (isBack || this.#hasRoom || (isAll && this.#idle === null));
     return { attempts, request: looks ? this.#request(nowMs) : null, sentAtMs: nowMs, resent: false };
   }
 

@@ -12,12 +12,16 @@ export interface Endless {
   idle(untilMs: number, wake: Promise<void>): Promise<void>;
 }
 
+/** Pause before the look that follows what was told first. A signal of new tasks comes sooner, and saves it. */
+const SOON_MS = 10;
+
 /** One wait for work at a time. */
 export class Idle {
   readonly #endless: Endless;
   readonly #onDue: () => void;
   readonly #onError: (error: unknown) => void;
   #end: (() => void) | null = null;
+  #isShort = false;
 
   constructor(endless: Endless, onDue: () => void, onError: (error: unknown) => void) {
     this.#endless = endless;
@@ -29,20 +33,30 @@ export class Idle {
     return this.#end !== null;
   }
 
+  /** Ends the wait, and makes the next one a short one. */
+  lookSoon(): true {
+    this.cancel();
+    this.#isShort = true;
+    return true;
+  }
+
   wait(untilMs: number): void {
     let end = () => {};
     const wake = new Promise<void>((resolve) => {
       end = resolve;
     });
     this.#end = end;
-    void this.#wait(untilMs, wake).then(() => {
+    const latestMs = this.#isShort ? Date.now() + SOON_MS : Number.POSITIVE_INFINITY;
+    void this.#wait(Math.min(untilMs, latestMs), wake).then(() => {
       if (this.#end !== end) return;
       this.#end = null;
       this.#onDue();
     });
   }
 
+  /** Ends the wait without a look: there is one anyway. */
   cancel(): void {
+    this.#isShort = false;
     const end = this.#end;
     this.#end = null;
     end?.();
