@@ -13,10 +13,10 @@ export function fenceLease(target: Target, { id, workerId }: Held, unlessCancele
 /** Which fence failed, as it stands in the text of the database's error or of one that it caused. */
 export function failedFence(error: unknown): string | undefined {
   let current = error as { message?: unknown; cause?: unknown; sourceError?: unknown } | null | undefined;
-  for (let depth = 0; depth < 8 && typeof current === "object" && current !== null; depth++) {
-    const fence = /\bwadi:(\w+)/.exec(String(current.message))?.[1];
-    if (fence !== undefined) return fence;
-    current = (current.cause ?? current.sourceError) as typeof current;
+  for (let depth = 8; current && depth > 0; depth--) {
+    const fence = /\bwadi:(\w+)/.exec(String(current.message));
+    if (fence !== null) return fence[1];
+    current = (current.cause ?? current.sourceError) as typeof current; // the Neon driver has its own word for it
   }
   return undefined;
 }

@@ -71,7 +71,7 @@ export function ownBatch<Native>(
         const { length } = statements;
         if (results?.length === length) return decode(results.map(native.rows));
         throw new InvalidArgument(
-          `read takes the ${length} results of its own statements, got ${results?.length}; slice them out of your batch's`,
+          `read takes the ${length} results of its own statements, got ${results?.length}; slice them out`,
         );
       };
       return { ...ids, statements: native.prepare(statements), read };

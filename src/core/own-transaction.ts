@@ -56,7 +56,7 @@ export function inTransaction<Sync extends boolean>(
       );
     }
     throw new Unsupported(
-      `${name} has no transactions that stay open; send what wadi.statements.submit makes in a batch of your own`,
+      `${name} has no transactions that stay open; use wadi.statements in a batch of your own`,
     );
   };
   return ownRows(store, prepare, {

@@ -106,7 +106,7 @@ describe("in a transaction of better-sqlite3", () => {
     expect(await wadi.list()).toEqual([]);
 
     expect(refuse(() => wadi.with(db).submit(later, { n: 1 }))).toThrow(
-      "the payload schema of later answers later, and this transaction cannot wait; use one that validates at once",
+      "the payload schema of later answers later, and this transaction cannot wait; use one that answers at once",
     );
     expect(refuse(() => wadi.with(db).submitMany(later, [{ payload: { n: 0 } }]))).toThrow(/answers later/);
     expect(refuse(() => wadi.with(db).submit("mail", 1, { prio: 1 } as never))).toThrow(/no option "prio"/);
