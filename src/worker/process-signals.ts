@@ -19,29 +19,29 @@ const SIGNALS = Object.keys(EXIT_CODES) as StopSignal[];
  *
  * @throws {Unsupported} where there is no process that gets signals.
  */
-export function ownStopSignals(process: ProcessLike, onStop: (signal: StopSignal) => void): () => void {
+export function ownStopSignals(target: ProcessLike, onStop: (signal: StopSignal) => void): () => void {
   let isStopping = false;
   const listeners = SIGNALS.map((signal) => {
     const listener = () => {
-      if (isStopping) return process.exit(EXIT_CODES[signal]);
+      if (isStopping) return target.exit(EXIT_CODES[signal]);
       isStopping = true;
       onStop(signal);
     };
     return [signal, listener] as const;
   });
-  for (const [signal, listener] of listeners) process.on(signal, listener);
+  for (const [signal, listener] of listeners) target.on(signal, listener);
   return () => {
-    for (const [signal, listener] of listeners) process.removeListener(signal, listener);
+    for (const [signal, listener] of listeners) target.removeListener(signal, listener);
   };
 }
 
 /** The process this runs in. The one place of the worker that looks past the Web's globals. */
 export function thisProcess(): ProcessLike {
-  const { process } = globalThis as { readonly process?: Partial<ProcessLike> };
-  if (typeof process?.on !== "function" || typeof process.exit !== "function") {
+  const { process: own } = globalThis as { readonly process?: Partial<ProcessLike> };
+  if (typeof own?.on !== "function" || typeof own.exit !== "function") {
     throw new Unsupported(
       "serve needs a process that gets signals, and this platform has none; use drain({ budgetMs }) in a short invocation, or run({ signal })",
     );
   }
-  return process as ProcessLike;
+  return own as ProcessLike;
 }
