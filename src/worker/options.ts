@@ -91,7 +91,7 @@ export function checkWorker(options: WorkerOptions): Settings {
     queues: queuesOf(options) ?? ["default"],
     concurrency: integer("concurrency", options.concurrency ?? 10, 1, 10_000),
     resources: checkResources(options.resources),
-    ...checkPrefetch(options.prefetch ?? 0),
+    ...checkPrefetch(options.prefetch),
     maxInFlightBytes:
       maxInFlightBytes === undefined ? null : integer("maxInFlightBytes", maxInFlightBytes, 1),
     leaseMs: integer("leaseMs", options.leaseMs ?? 60_000, 100),
@@ -118,7 +118,7 @@ function checkResources(resources: WorkerOptions["resources"]): ReadonlyMap<stri
 }
 
 function checkPrefetch(
-  value: number | Prefetch,
+  value: number | Prefetch = 0,
 ): Pick<PoolSizes, "prefetch"> & Pick<ByteLimits, "prefetchBytes"> {
   if (typeof value === "number") {
     return { prefetch: integer("prefetch", value, 0, MAX_PREFETCH), prefetchBytes: null };

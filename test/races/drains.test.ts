@@ -29,7 +29,10 @@ test.each<[RaceTarget, number]>([
 
       const racers = await database.racers(WORKERS, crew);
       const args = { concurrency: 10, startAtMs: Date.now() + 100 };
-      const drained = await Promise.all(racers.map((racer) => racer.run("drain", args)));
+      // Every other one claims ahead.
+      const drained = await Promise.all(
+        racers.map((racer, i) => racer.run("drain", { ...args, prefetch: (i % 2) * 15 })),
+      );
       await Promise.all(racers.map((racer) => racer.close()));
 
       const runs = drained.flatMap((worker) => worker.runs);

@@ -13,7 +13,7 @@ export interface DoomedWork {
 /** Drains for ever; only a signal ends it. A task's payload is how long it takes, in milliseconds. */
 export async function workUntilKilled(wadi: Wadi, options: DoomedWork): Promise<never> {
   const { record, concurrency, leaseMs } = options;
-  const worker = new Worker(wadi, { concurrency, leaseMs }).task(TASK, async (context) => {
+  const worker = new Worker(wadi, { concurrency, leaseMs, prefetch: 2 }).task(TASK, async (context) => {
     appendFileSync(record, `${context.id} ${context.attempt}\n`);
     await sleep(Number(context.payload));
     return claimOf(context);

@@ -81,11 +81,11 @@ export interface Drained {
 /** Drains until nothing is due, from a moment on that racers share. */
 async function drain(
   wadi: Wadi,
-  { concurrency, startAtMs }: { concurrency: number; startAtMs: number },
+  { concurrency, startAtMs, prefetch }: { concurrency: number; startAtMs: number; prefetch?: number },
 ): Promise<Drained> {
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, startAtMs - Date.now())));
   const runs: string[] = [];
-  const worker = new Worker(wadi, { concurrency }).task(TASK, (context) => {
+  const worker = new Worker(wadi, { concurrency, prefetch }).task(TASK, (context) => {
     runs.push(context.id);
     return claimOf(context);
   });

@@ -1,0 +1,90 @@
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { type HandlerOptions, Wadi, Worker, type WorkerOptions } from "../../src/index.ts";
+
+const workers: [options: object, message: string][] = [
+  [{ concurency: 3 }, 'new Worker has no option "concurency"; it takes queue, queues, concurrency'],
+  [{ queues: [] }, "queues must be an array with at least one queue"],
+  [{ queues: "mail" }, "queues must be an array with at least one queue"],
+  [{ queues: ["mail", ""] }, 'queues must be a string that is not empty, got ""'],
+  [{ queue: "a", queues: ["b"] }, "pass either queue or queues, not both"],
+  [{ resources: { gpu: 0 } }, "resources.gpu must be an integer from 1 to 10000, got 0"],
+  [{ resources: ["gpu"] }, "resources must be an object, got an array"],
+  [{ resources: 5 }, "resources must be an object, got 5"],
+  [{ resources: null }, "resources must be an object, got null"],
+  [{ prefetch: -1 }, "prefetch must be an integer from 0 to 100000, got -1"],
+  [{ prefetch: "500" }, "prefetch must be an object, got string"],
+  [{ prefetch: null }, "prefetch must be an object, got null"],
+  [{ prefetch: {} }, "prefetch.tasks must be an integer from 0 to 100000, got undefined"],
+  [{ prefetch: { tasks: 5, bytes: 0 } }, "prefetch.bytes must be an integer >= 1, got 0"],
+  [{ prefetch: { task: 5 } }, 'prefetch has no option "task"; it takes tasks, bytes'],
+  [{ maxInFlightBytes: 1.5 }, "maxInFlightBytes must be an integer >= 1, got 1.5"],
+  [{ maxRunMs: 0 }, "maxRunMs must be an integer from 1 to 2147483647, got 0"],
+  [{ around: 5 }, "around must be a function"],
+  [{ onEvent: "log" }, "onEvent must be a function"],
+  [{ onError: {} }, "onError must be a function"],
+];
+
+const names: [options: object, message: string][] = [
+  [{ batch: 0 }, "batch must be an integer from 1 to 10000, got 0"],
+  [{ batch: true }, "batch must be an integer from 1 to 10000, got true"],
+  [{ concurrency: 0 }, "concurrency must be an integer from 1 to 10000, got 0"],
+  [{ queues: [] }, "queues must be an array with at least one queue"],
+  [{ queue: "a", queues: ["a"] }, "pass either queue or queues, not both"],
+  [
+    { resource: "cpu" },
+    'the resource "cpu" is not declared; pass new Worker(wadi, { resources: { "cpu": 1 } })',
+  ],
+  [{ resource: "constructor" }, 'the resource "constructor" is not declared'],
+  [{ resource: 5 }, "resource must be a string that is not empty, got 5"],
+  [
+    { batchSize: 5 },
+    'task has no option "batchSize"; it takes queue, queues, maxRunMs, concurrency, batch, resource',
+  ],
+];
+
+function offline() {
+  let requests = 0;
+  const executor = betterSqlite3(new Database(":memory:"));
+  const count =
+    <A extends unknown[], R>(send: (...args: A) => R) =>
+    (...args: A) => {
+      requests++;
+      return send(...args);
+    };
+  const wadi = new Wadi({ ...executor, run: count(executor.run), batch: count(executor.batch) });
+  return { wadi, requests: () => requests };
+}
+
+function refusal(call: () => unknown): unknown {
+  try {
+    call();
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+test.each(workers)("a worker with %j is refused before any request", (options, message) => {
+  const { wadi, requests } = offline();
+  const error = refusal(() => new Worker(wadi, options as WorkerOptions));
+  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining(message) });
+  expect(requests()).toBe(0);
+});
+
+test.each(names)("a name with %j is refused", (options, message) => {
+  const worker = new Worker(offline().wadi, { resources: { gpu: 1 } });
+  const error = refusal(() =>
+    worker.task("a", () => null, options as HandlerOptions & { batch?: undefined }),
+  );
+  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining(message) });
+});
+
+test("a name that one of its queues has already is refused, and registers nothing", () => {
+  const worker = new Worker(offline().wadi).task("a", () => 1, { queue: "y" });
+  expect(refusal(() => worker.task("a", () => 2, { queues: ["x", "y"] }))).toMatchObject({
+    message: '"a" has a handler in the queue "y" already',
+  });
+  worker.task("a", () => 3, { queue: "x" });
+});
