@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { type Json, type TaskContext, TaskError, Wadi, Worker } from "../../src/index.ts";
 import { openTelemetry } from "../../src/opentelemetry/index.ts";
-import { ManualClock } from "../support/memory.ts";
+import { ManualClock, memoryWadi } from "../support/memory.ts";
 import { registerGlobals, Sdk } from "./sdk.ts";
 
 /** Two processes on one database, each with an SDK of its own. */
@@ -74,6 +74,39 @@ describe("a task submitted in one process and run in another", () => {
     const { traceId, spanId } = web.span("request").spanContext();
     expect(task.metadata).toEqual({ from: "web", traceparent: `00-${traceId}-${spanId}-01` });
   });
+});
+
+test("a batch is one span, linked to each span that submitted a task of it", async () => {
+  const { web, background, producer, worker } = processes();
+  worker.task(
+    "mail",
+    (contexts) => contexts[1]!.fail(new TaskError("no", { code: "bounced", retryable: false })),
+    {
+      batch: 10,
+    },
+  );
+  for (const name of ["first", "second"]) await web.inSpan(name, () => producer.submit("mail", name));
+  await worker.drain();
+  const span = background.span("process mail");
+  const submitted = ["first", "second"].map((name) => web.span(name).spanContext().spanId);
+  expect(span.links.map((link) => link.context.spanId)).toEqual(submitted);
+  expect(span.attributes).toMatchObject({ "messaging.batch.message_count": 2, "error.type": "bounced" });
+  expect(span.events.map(({ name }) => name)).toEqual(["wadi.task.ended", "exception"]);
+  expect(background.openSpans).toBe(0);
+});
+
+test("a worker that stays makes traces of its own, whoever woke it", async () => {
+  const background = new Sdk();
+  const { worker: hooks } = openTelemetry(background.providers);
+  const wadi = memoryWadi();
+  const worker = new Worker(wadi, { ...hooks }).task("mail", () => null);
+  const ended = worker.run();
+  await background.inSpan("request", () => wadi.call("mail", null));
+  await worker.stop();
+  await ended;
+  const [request, mail] = [background.span("request"), background.span("process mail")];
+  expect(mail.parentSpanContext).toBeUndefined();
+  expect(mail.spanContext().traceId).not.toBe(request.spanContext().traceId);
 });
 
 describe("the span of an attempt", () => {
