@@ -1,2 +1,3 @@
 export * from "./core/index.ts";
+export * from "./producer/index.ts";
 export * from "./worker/index.ts";

@@ -64,12 +64,17 @@ describe("imports go one way", () => {
     expect(violations("src/drivers", allows)).toEqual([]);
   });
 
-  it("the worker imports itself and core", () => {
-    expect(violations("src/worker", ({ target }) => isIn(target, "worker", "core"))).toEqual([]);
+  it("the producer imports itself and core", () => {
+    expect(violations("src/producer", ({ target }) => isIn(target, "producer", "core"))).toEqual([]);
   });
 
-  it("http imports http, core and the worker", () => {
-    expect(violations("src/http", ({ target }) => isIn(target, "http", "core", "worker"))).toEqual([]);
+  it("the worker imports itself, the producer and core", () => {
+    expect(violations("src/worker", ({ target }) => isIn(target, "worker", "producer", "core"))).toEqual([]);
+  });
+
+  it("http imports itself, the worker, the producer and core", () => {
+    const allows = ({ target }: Import) => isIn(target, "http", "worker", "producer", "core");
+    expect(violations("src/http", allows)).toEqual([]);
   });
 
   it("drizzle imports itself, the drivers it unwraps to, core's types and errors, and Drizzle", () => {
@@ -85,7 +90,7 @@ describe("imports go one way", () => {
     const allows = ({ target, isType }: Import) =>
       isIn(target, "opentelemetry") ||
       ["src/core/arguments.ts", "src/core/errors.ts"].includes(target) ||
-      (isType && isIn(target, "core", "worker")) ||
+      (isType && isIn(target, "core", "producer", "worker")) ||
       target === "@opentelemetry/api";
     expect(violations("src/opentelemetry", allows)).toEqual([]);
   });
@@ -93,18 +98,18 @@ describe("imports go one way", () => {
   it("functions import themselves, src, an example and packages", () => {
     const allows = ({ target }: Import) =>
       /^(functions|examples)\//.test(target) ||
-      isIn(target, "core", "worker", "drivers", "http") ||
+      isIn(target, "core", "producer", "worker", "drivers", "http") ||
       target === "src/index.ts" ||
       isPackage(target);
     expect(violations("functions", allows)).toEqual([]);
   });
 });
 
-it("core, worker, http and opentelemetry use Web globals only, but for the one place that takes the signals of a process", () => {
+it("core, producer, worker, http and opentelemetry use Web globals only, but for the one place that takes the signals of a process", () => {
   const foreign =
     /"node:|(?<!\.)\b(?:process|Buffer)\s*[.[(]|\bglobalThis\b|\b(?:eval|require|setImmediate)\s*\(|\bnew Function\b|\b__dirname\b/;
   const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, "");
-  const users = ["src/core", "src/worker", "src/http", "src/opentelemetry"]
+  const users = ["src/core", "src/producer", "src/worker", "src/http", "src/opentelemetry"]
     .flatMap(filesOf)
     .filter((file) => foreign.test(withoutComments(read(file))));
   expect(users).toEqual(["src/worker/process-signals.ts"]);

@@ -1,7 +1,7 @@
 import type { ClaimRequest } from "../../src/core/operations/lease.ts";
 import type { Settlement } from "../../src/core/operations/settle.ts";
 import type { Task } from "../../src/core/task.ts";
-import { Wadi } from "../../src/core/wadi.ts";
+import { Wadi } from "../../src/producer/wadi.ts";
 import { Worker } from "../../src/worker/worker.ts";
 import type { OpenTarget } from "../../test/support/target.ts";
 

@@ -10,7 +10,8 @@ const CEILINGS = join(ROOT, "test/size/ceilings.json");
 /** What a user's bundler may pull in, by entry point. */
 export const bundles: Readonly<Record<string, string>> = {
   core: "src/core/index.ts",
-  "core+worker": "src/index.ts",
+  producer: "src/producer/index.ts",
+  "producer+worker": "src/index.ts",
   "better-sqlite3": "src/drivers/better-sqlite3.ts",
   libsql: "src/drivers/libsql.ts",
   pg: "src/drivers/pg.ts",

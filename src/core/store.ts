@@ -5,6 +5,7 @@ import {
   cancelTask,
   type PurgeFilter,
   purgeTasks,
+  type Retention,
   retryTask,
   type Swept,
   sweepTasks,
@@ -37,7 +38,6 @@ import {
 } from "./operations/read.ts";
 import { type Settled, type Settlement, settle } from "./operations/settle.ts";
 import { type NewTask, type SubmittedTask, submit } from "./operations/submit.ts";
-import type { Retention } from "./retention.ts";
 import { type CallOptions, type RetryPolicy, Session } from "./session.ts";
 import type { Task, TaskFailure } from "./task.ts";
 

@@ -1,7 +1,7 @@
 import { integer, onlyKnown } from "../core/arguments.ts";
-import type { AnyTaskDefinition } from "../core/define-task.ts";
 import { InvalidArgument } from "../core/errors.ts";
-import type { Wadi } from "../core/wadi.ts";
+import type { AnyTaskDefinition } from "../producer/define-task.ts";
+import type { Wadi } from "../producer/wadi.ts";
 import type { Worker } from "../worker/worker.ts";
 import { bearerToken, type TokenCheck, tokenCheck } from "./auth.ts";
 import { HttpError } from "./http-error.ts";

@@ -1,9 +1,9 @@
 import { integer, onlyKnown } from "../core/arguments.ts";
-import type { AnyTaskDefinition } from "../core/define-task.ts";
 import { InvalidArgument, TaskTimeout } from "../core/errors.ts";
-import type { SubmitOptions } from "../core/submission.ts";
 import { isTerminal, type Task } from "../core/task.ts";
-import type { Wadi } from "../core/wadi.ts";
+import type { AnyTaskDefinition } from "../producer/define-task.ts";
+import type { SubmitOptions } from "../producer/submission.ts";
+import type { Wadi } from "../producer/wadi.ts";
 import { HttpError } from "./http-error.ts";
 import { readJsonObject } from "./read-body.ts";
 import { json } from "./respond.ts";

@@ -1,15 +1,15 @@
 import { MAX_DELAY_MS } from "../core/arguments.ts";
 import { type Backoff, backoffDelay } from "../core/backoff.ts";
-import type { AnyTaskDefinition } from "../core/define-task.ts";
 import { envelope, envelopeOf } from "../core/envelope.ts";
 import { InvalidArgument, LostLease, TaskCanceled, TaskError, WadiError } from "../core/errors.ts";
 import { encodeJson } from "../core/json.ts";
 import type { Held, Renewed } from "../core/operations/lease.ts";
 import type { Outcome, Settlement } from "../core/operations/settle.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
-import type { SubmitOptions } from "../core/submission.ts";
 import type { Task, TaskStatus } from "../core/task.ts";
-import type { Wadi } from "../core/wadi.ts";
+import type { AnyTaskDefinition } from "../producer/define-task.ts";
+import type { SubmitOptions } from "../producer/submission.ts";
+import type { Wadi } from "../producer/wadi.ts";
 import { type Delivery, validate } from "./delivery.ts";
 import type { OwnStatement } from "./own-statements.ts";
 import type { Member } from "./pools.ts";

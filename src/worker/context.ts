@@ -1,7 +1,7 @@
-import type { TaskDefinition } from "../core/define-task.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
-import type { SubmitOptions } from "../core/submission.ts";
 import type { Task } from "../core/task.ts";
+import type { TaskDefinition } from "../producer/define-task.ts";
+import type { SubmitOptions } from "../producer/submission.ts";
 import type { Attempt } from "./attempt.ts";
 import type { OwnStatement } from "./own-statements.ts";
 

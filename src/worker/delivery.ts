@@ -1,5 +1,5 @@
 import { TaskError } from "../core/errors.ts";
-import { invalid, type StandardSchemaV1 } from "../core/standard-schema.ts";
+import { invalid, type StandardSchemaV1 } from "../producer/standard-schema.ts";
 import type { Attempt } from "./attempt.ts";
 import { AttemptContext, type BatchHandler, type BatchResults, type Handler } from "./context.ts";
 import type { WorkerHooks } from "./hooks.ts";

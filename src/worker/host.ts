@@ -1,6 +1,6 @@
 import { EventLoopBlocked } from "../core/errors.ts";
-import type { Retention } from "../core/retention.ts";
-import type { Wadi } from "../core/wadi.ts";
+import type { Retention } from "../core/operations/control.ts";
+import type { Wadi } from "../producer/wadi.ts";
 import type { Endless } from "./endless.ts";
 import { watchEventLoop } from "./event-loop.ts";
 import { report, type WorkerHooks } from "./hooks.ts";

@@ -1,7 +1,7 @@
 import type { Backoff } from "../core/backoff.ts";
 import type { Claimed, ClaimRequest, Renewed } from "../core/operations/lease.ts";
 import type { TaskStatus } from "../core/task.ts";
-import type { Wadi } from "../core/wadi.ts";
+import type { Wadi } from "../producer/wadi.ts";
 import { Attempt, type AttemptOwner, type Lease } from "./attempt.ts";
 import type { ByteBudget } from "./bytes.ts";
 import { Delivery } from "./delivery.ts";

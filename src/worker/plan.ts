@@ -1,5 +1,5 @@
 import type { Backoff } from "../core/backoff.ts";
-import type { Wadi } from "../core/wadi.ts";
+import type { Wadi } from "../producer/wadi.ts";
 import type { ByteLimits } from "./bytes.ts";
 import type { Endless } from "./endless.ts";
 import type { WorkerHooks } from "./hooks.ts";

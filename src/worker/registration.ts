@@ -1,7 +1,7 @@
 import { integer, MAX_TIMER_MS, onlyKnown, optionalText, text } from "../core/arguments.ts";
-import { type AnyTaskDefinition, defineTask } from "../core/define-task.ts";
 import { InvalidArgument } from "../core/errors.ts";
-import type { StandardSchemaV1 } from "../core/standard-schema.ts";
+import { type AnyTaskDefinition, defineTask } from "../producer/define-task.ts";
+import type { StandardSchemaV1 } from "../producer/standard-schema.ts";
 import type { BatchHandler, Handler } from "./context.ts";
 
 export interface HandlerOptions {

@@ -1,5 +1,5 @@
-import type { SignalState } from "../core/signals.ts";
-import type { Wadi } from "../core/wadi.ts";
+import type { SignalState } from "../producer/signals.ts";
+import type { Wadi } from "../producer/wadi.ts";
 import type { ErrorScene, WorkerHooks } from "./hooks.ts";
 import type { DrainStatus, DrainSummary } from "./tally.ts";
 

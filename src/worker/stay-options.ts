@@ -1,6 +1,7 @@
 import { integer, MAX_TIMER_MS } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
-import { checkRetention, type Retention, type RetentionRule } from "../core/retention.ts";
+import type { Retention } from "../core/operations/control.ts";
+import { checkRetention, type RetentionRule } from "../producer/retention.ts";
 
 /** How a worker that stays looks for tasks, and what it deletes. */
 export interface StayingOptions {

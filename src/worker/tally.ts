@@ -1,7 +1,7 @@
 import type { Claimed, Recovered } from "../core/operations/lease.ts";
 import type { Settled, Settlement } from "../core/operations/settle.ts";
 import { isTerminal, type TaskStatus } from "../core/task.ts";
-import type { Wadi } from "../core/wadi.ts";
+import type { Wadi } from "../producer/wadi.ts";
 import type { Attempt } from "./attempt.ts";
 import { emit, type TaskEvent, type WorkerHooks } from "./hooks.ts";
 

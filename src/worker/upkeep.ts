@@ -1,5 +1,5 @@
-import type { Retention } from "../core/retention.ts";
-import type { Wadi } from "../core/wadi.ts";
+import type { Retention } from "../core/operations/control.ts";
+import type { Wadi } from "../producer/wadi.ts";
 
 export interface UpkeepPlan {
   readonly wadi: Wadi;

@@ -1,7 +1,7 @@
 import { integer, onlyKnown } from "../core/arguments.ts";
-import type { AnyTaskDefinition, TaskDefinition } from "../core/define-task.ts";
 import { InvalidArgument } from "../core/errors.ts";
-import type { Wadi } from "../core/wadi.ts";
+import type { AnyTaskDefinition, TaskDefinition } from "../producer/define-task.ts";
+import type { Wadi } from "../producer/wadi.ts";
 import type { BatchHandler, Handler } from "./context.ts";
 import { Drain } from "./drain.ts";
 import type { Endless } from "./endless.ts";

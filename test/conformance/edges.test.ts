@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Wadi } from "../../src/core/wadi.ts";
+import { Wadi } from "../../src/producer/wadi.ts";
 import type { OpenTarget } from "../support/target.ts";
 import { pickTargets } from "../support/targets.ts";
 import { type MovableClock, movableClock } from "./clock.ts";

@@ -1,5 +1,5 @@
 import type { Executor } from "../../src/core/executor.ts";
-import { Wadi } from "../../src/core/wadi.ts";
+import { Wadi } from "../../src/producer/wadi.ts";
 import { movableClock } from "./clock.ts";
 import { mismatches } from "./expectations.ts";
 import type { World } from "./operation.ts";

@@ -1,5 +1,5 @@
 import type { Task } from "../../src/core/task.ts";
-import type { Wadi } from "../../src/core/wadi.ts";
+import type { Wadi } from "../../src/producer/wadi.ts";
 import type { MovableClock } from "./clock.ts";
 
 export type Args = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-import type { SubmitOptions } from "../../src/core/submission.ts";
-import type { ListOptions, PurgeOptions } from "../../src/core/task-admin.ts";
+import type { SubmitOptions } from "../../src/producer/submission.ts";
+import type { ListOptions, PurgeOptions } from "../../src/producer/task-admin.ts";
 import {
   type Args,
   given,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import type { Settlement } from "../../src/core/operations/settle.ts";
-import { checkRetention } from "../../src/core/retention.ts";
 import { type RetentionRule, Wadi } from "../../src/index.ts";
+import { checkRetention } from "../../src/producer/retention.ts";
 import { ManualClock, memoryWadi } from "../support/memory.ts";
 import type { OpenTarget } from "../support/target.ts";
 import { pickTargets } from "../support/targets.ts";

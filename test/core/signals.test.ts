@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Executor } from "../../src/core/executor.ts";
-import { Signals } from "../../src/core/signals.ts";
 import { pg } from "../../src/drivers/pg.ts";
 import { Wadi, Worker } from "../../src/index.ts";
+import { Signals } from "../../src/producer/signals.ts";
 import { pgFixture } from "../drivers/pg-fixture.ts";
 import { memoryWadi } from "../support/memory.ts";
 import { until } from "../support/until.ts";

@@ -4,7 +4,7 @@ import { dearer, readCeilings } from "../../scripts/cost/ceilings.ts";
 import { readDocument, renderDocument } from "../../scripts/cost/document.ts";
 import { type Cost, measure, measureTarget } from "../../scripts/cost/measure.ts";
 import { operations, THREE_NAMES } from "../../scripts/cost/operations.ts";
-import { Wadi } from "../../src/core/wadi.ts";
+import { Wadi } from "../../src/producer/wadi.ts";
 import { d1 } from "../support/targets/d1.ts";
 import { targets } from "../support/targets.ts";
 

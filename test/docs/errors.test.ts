@@ -7,7 +7,7 @@ const read = (patterns: string[]) =>
   globSync(patterns)
     .map((file) => readFileSync(file, "utf8"))
     .join("\n");
-const core = read(["src/core/*.ts", "src/core/operations/*.ts", "src/worker/*.ts"]);
+const core = read(["src/core/*.ts", "src/core/operations/*.ts", "src/producer/*.ts", "src/worker/*.ts"]);
 
 /** The words in backticks of each row of the table under a heading, by column. */
 function table(heading: string, text = page): string[][] {

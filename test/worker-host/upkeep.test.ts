@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { checkRetention } from "../../src/core/retention.ts";
 import { type Executor, Wadi } from "../../src/index.ts";
+import { checkRetention } from "../../src/producer/retention.ts";
 import { sweepAfterDrain, Upkeep } from "../../src/worker/upkeep.ts";
 import { memoryWadi } from "../support/memory.ts";
 

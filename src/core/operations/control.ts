@@ -1,13 +1,15 @@
 import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
 import { type Operation, single, type Target } from "../operation.ts";
-import type { Retention } from "../retention.ts";
 import { bind, type Values } from "../statement.ts";
 import type { Task } from "../task.ts";
 import { refValues, type TaskRef } from "./read.ts";
 
 /** Null filters match everything. */
 export type PurgeFilter = Values<"purge_tasks">;
+
+/** Rules that were checked, one item for each statement of a sweep. */
+export type Retention = readonly Omit<PurgeFilter, "max_tasks">[];
 
 function lastTask(results: readonly Row[][]): Task | null {
   const row = results.at(-1)?.[0];

@@ -1,11 +1,18 @@
 import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
 import type { StatementName } from "../generated/statements.ts";
-import type { LimitRow } from "../limits.ts";
 import type { Operation, Target } from "../operation.ts";
 import { bind, type Values } from "../statement.ts";
 import type { ConflictPolicy, Task } from "../task.ts";
 import { selectTasks } from "./read.ts";
+
+/** A row of `wadi_limits`. */
+export interface LimitRow {
+  readonly key: string;
+  readonly concurrency: number | null;
+  readonly rate_count: number | null;
+  readonly rate_per_ms: number | null;
+}
 
 /** A task that has been checked and serialised and is ready to be sent. */
 export interface NewTask {

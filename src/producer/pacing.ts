@@ -1,8 +1,8 @@
-import { integer, MAX_DELAY_MS, oneOf, onlyKnown } from "./arguments.ts";
-import { InvalidArgument } from "./errors.ts";
-import type { NewTask } from "./operations/submit.ts";
+import { integer, MAX_DELAY_MS, oneOf, onlyKnown } from "../core/arguments.ts";
+import { InvalidArgument } from "../core/errors.ts";
+import type { NewTask } from "../core/operations/submit.ts";
+import { CONFLICT_POLICIES } from "../core/task.ts";
 import type { SubmitOptions } from "./submission.ts";
-import { CONFLICT_POLICIES } from "./task.ts";
 
 export interface DebounceOptions {
   /** Quiet time in milliseconds after which the task is due. Minimum `1`. */

@@ -1,12 +1,12 @@
-import { integer, oneOf, onlyKnown, optionalText, text } from "./arguments.ts";
-import type { Executor } from "./executor.ts";
-import type { Swept } from "./operations/control.ts";
-import type { StatusCounts, TaskRef, TaskState } from "./operations/read.ts";
+import { integer, oneOf, onlyKnown, optionalText, text } from "../core/arguments.ts";
+import type { Executor } from "../core/executor.ts";
+import type { Swept } from "../core/operations/control.ts";
+import type { StatusCounts, TaskRef, TaskState } from "../core/operations/read.ts";
+import type { CallOptions } from "../core/session.ts";
+import type { Store } from "../core/store.ts";
+import { isTerminal, TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "../core/task.ts";
 import { checkRetention, type RetentionRule } from "./retention.ts";
-import type { CallOptions } from "./session.ts";
 import { Signals } from "./signals.ts";
-import type { Store } from "./store.ts";
-import { isTerminal, TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "./task.ts";
 
 export interface ListOptions {
   readonly status?: TaskStatus | undefined;

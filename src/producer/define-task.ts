@@ -1,5 +1,5 @@
-import { integer, MAX_TIMER_MS, onlyKnown, optionalText, text } from "./arguments.ts";
-import { InvalidArgument } from "./errors.ts";
+import { integer, MAX_TIMER_MS, onlyKnown, optionalText, text } from "../core/arguments.ts";
+import { InvalidArgument } from "../core/errors.ts";
 import { checkLimits, type TaskLimits } from "./limits.ts";
 import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
 

@@ -1,11 +1,11 @@
-import { integer, MAX_TIMER_MS, onlyKnown } from "./arguments.ts";
-import { sleep } from "./backoff.ts";
-import { TaskTimeout } from "./errors.ts";
-import type { TaskRef } from "./operations/read.ts";
-import type { CallOptions } from "./session.ts";
+import { integer, MAX_TIMER_MS, onlyKnown } from "../core/arguments.ts";
+import { sleep } from "../core/backoff.ts";
+import { TaskTimeout } from "../core/errors.ts";
+import type { TaskRef } from "../core/operations/read.ts";
+import type { CallOptions } from "../core/session.ts";
+import type { Store } from "../core/store.ts";
+import { isTerminal, type Task } from "../core/task.ts";
 import type { Signals, Wake } from "./signals.ts";
-import type { Store } from "./store.ts";
-import { isTerminal, type Task } from "./task.ts";
 
 export interface WaitOptions {
   /** Longest wait in milliseconds. The task itself goes on after it. Minimum `0`. @default 30000 */

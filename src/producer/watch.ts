@@ -1,7 +1,7 @@
-import type { TaskRef, TaskState } from "./operations/read.ts";
+import type { TaskRef, TaskState } from "../core/operations/read.ts";
+import type { Store } from "../core/store.ts";
+import { isTerminal } from "../core/task.ts";
 import type { Signals } from "./signals.ts";
-import type { Store } from "./store.ts";
-import { isTerminal } from "./task.ts";
 import { type CheckedWait, Looks, timedOut } from "./wait.ts";
 
 /** What a `return()` aborts its pending look with. */

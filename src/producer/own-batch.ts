@@ -1,10 +1,10 @@
+import { InvalidArgument, Unsupported } from "../core/errors.ts";
+import type { SubmittedTask } from "../core/operations/submit.ts";
+import type { Store } from "../core/store.ts";
+import type { Task } from "../core/task.ts";
 import type { TaskDefinition } from "./define-task.ts";
-import { InvalidArgument, Unsupported } from "./errors.ts";
-import type { SubmittedTask } from "./operations/submit.ts";
 import { ownRows } from "./own-rows.ts";
-import type { Store } from "./store.ts";
 import type { Prepare, SubmitEntry, SubmitOptions } from "./submission.ts";
-import type { Task } from "./task.ts";
 
 /** Statements of the client's own kind, to be sent in a batch with others. Nothing has happened until then. */
 export interface OwnBatch<Native, T> {

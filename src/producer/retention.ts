@@ -1,6 +1,6 @@
-import { integer, oneOf, onlyKnown, optionalText } from "./arguments.ts";
-import { InvalidArgument } from "./errors.ts";
-import type { PurgeFilter } from "./operations/control.ts";
+import { integer, oneOf, onlyKnown, optionalText } from "../core/arguments.ts";
+import { InvalidArgument } from "../core/errors.ts";
+import type { Retention } from "../core/operations/control.ts";
 
 const TERMINAL = ["succeeded", "failed", "canceled"] as const;
 
@@ -25,9 +25,6 @@ export interface RetentionRule {
         readonly canceled?: number | undefined;
       };
 }
-
-/** Rules that were checked, one item for each statement of a sweep. */
-export type Retention = readonly Omit<PurgeFilter, "max_tasks">[];
 
 /** @throws {InvalidArgument} naming the option that is wrong. */
 export function checkRetention(rules: readonly RetentionRule[]): Retention {

@@ -1,11 +1,11 @@
+import { AlreadyExists, InvalidArgument } from "../core/errors.ts";
+import { all, type Operation } from "../core/operation.ts";
+import { cancelTask } from "../core/operations/control.ts";
+import { type NewTask, type SubmittedTask, submit } from "../core/operations/submit.ts";
+import { splitTasks } from "../core/split.ts";
+import { bind } from "../core/statement.ts";
+import type { Store } from "../core/store.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
-import { AlreadyExists, InvalidArgument } from "./errors.ts";
-import { all, type Operation } from "./operation.ts";
-import { cancelTask } from "./operations/control.ts";
-import { type NewTask, type SubmittedTask, submit } from "./operations/submit.ts";
-import { splitTasks } from "./split.ts";
-import { bind } from "./statement.ts";
-import type { Store } from "./store.ts";
 import { type Prepare, type SubmitEntry, type SubmitOptions, validatePayload } from "./submission.ts";
 import { byId, byKey } from "./task-admin.ts";
 

@@ -1,10 +1,10 @@
-import { text } from "./arguments.ts";
-import { sleep } from "./backoff.ts";
-import { InvalidArgument, TaskTimeout } from "./errors.ts";
-import type { NamedStatus } from "./operations/read.ts";
+import { text } from "../core/arguments.ts";
+import { sleep } from "../core/backoff.ts";
+import { InvalidArgument, TaskTimeout } from "../core/errors.ts";
+import type { NamedStatus } from "../core/operations/read.ts";
+import type { Store } from "../core/store.ts";
+import { isTerminal, type Task } from "../core/task.ts";
 import type { Signals } from "./signals.ts";
-import type { Store } from "./store.ts";
-import { isTerminal, type Task } from "./task.ts";
 import { type CheckedWait, Looks } from "./wait.ts";
 
 /** Whole rows that are read at once: payloads and results may be large. */

@@ -1,11 +1,11 @@
+import { InvalidArgument, Unsupported, WadiError } from "../core/errors.ts";
+import type { Answer, Row } from "../core/executor.ts";
+import type { SubmittedTask } from "../core/operations/submit.ts";
+import type { Store } from "../core/store.ts";
+import type { Task } from "../core/task.ts";
 import type { TaskDefinition } from "./define-task.ts";
-import { InvalidArgument, Unsupported, WadiError } from "./errors.ts";
-import type { Answer, Row } from "./executor.ts";
-import type { SubmittedTask } from "./operations/submit.ts";
 import { ownRows } from "./own-rows.ts";
-import type { Store } from "./store.ts";
 import type { Prepare, SubmitEntry, SubmitOptions } from "./submission.ts";
-import type { Task } from "./task.ts";
 
 /**
  * Submits and cancels as a part of a transaction that is yours to commit: all of it counts once you do, and none of it

@@ -1,5 +1,5 @@
-import { type Backoff, backoffDelay } from "./backoff.ts";
-import type { Executor } from "./executor.ts";
+import { type Backoff, backoffDelay } from "../core/backoff.ts";
+import type { Executor } from "../core/executor.ts";
 
 /**
  * Where signals come from at present: from this Wadi alone (`local`), from the database too (`listening`), or from this

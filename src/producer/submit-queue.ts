@@ -1,7 +1,7 @@
-import { isRefusal } from "./errors.ts";
-import type { Held } from "./operations/lease.ts";
-import type { NewTask, SubmittedTask } from "./operations/submit.ts";
-import { splitTasks } from "./split.ts";
+import { isRefusal } from "../core/errors.ts";
+import type { Held } from "../core/operations/lease.ts";
+import type { NewTask, SubmittedTask } from "../core/operations/submit.ts";
+import { splitTasks } from "../core/split.ts";
 
 /** Sends tasks in one round trip. */
 type Submit = (tasks: readonly NewTask[], parent: Held | undefined) => Promise<SubmittedTask[]>;

@@ -1,5 +1,6 @@
-import { integer, MAX_TIMER_MS, onlyKnown, text } from "./arguments.ts";
-import { InvalidArgument } from "./errors.ts";
+import { integer, MAX_TIMER_MS, onlyKnown, text } from "../core/arguments.ts";
+import { InvalidArgument } from "../core/errors.ts";
+import type { LimitRow } from "../core/operations/submit.ts";
 
 /** At most `count` starts in any `perMs` milliseconds. */
 export interface RateLimit {
@@ -25,14 +26,6 @@ export interface FleetLimits {
 /** The limits of a definition, whose key may depend on the payload. */
 export interface TaskLimits<Payload = unknown> extends Omit<FleetLimits, "key"> {
   readonly key: string | ((payload: Payload) => string);
-}
-
-/** A row of `wadi_limits`. */
-export interface LimitRow {
-  readonly key: string;
-  readonly concurrency: number | null;
-  readonly rate_count: number | null;
-  readonly rate_per_ms: number | null;
 }
 
 /** @throws {InvalidArgument} naming the option that is out of range. */

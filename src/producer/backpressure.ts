@@ -1,8 +1,8 @@
-import { integer, MAX_TIMER_MS } from "./arguments.ts";
-import { backoffDelay, sleep } from "./backoff.ts";
-import { InvalidArgument, QueueFull } from "./errors.ts";
-import type { NewTask } from "./operations/submit.ts";
-import type { Store } from "./store.ts";
+import { integer, MAX_TIMER_MS } from "../core/arguments.ts";
+import { backoffDelay, sleep } from "../core/backoff.ts";
+import { InvalidArgument, QueueFull } from "../core/errors.ts";
+import type { NewTask } from "../core/operations/submit.ts";
+import type { Store } from "../core/store.ts";
 
 export interface BackpressureOptions {
   /**

@@ -1,17 +1,18 @@
-import { onlyKnown } from "./arguments.ts";
+import { onlyKnown } from "../core/arguments.ts";
+import { InvalidArgument, TaskCanceled, TaskFailed } from "../core/errors.ts";
+import type { Executor } from "../core/executor.ts";
+import type { MigrateOptions } from "../core/migrate.ts";
+import type { Held } from "../core/operations/lease.ts";
+import type { TaskState } from "../core/operations/read.ts";
+import type { NewTask, SubmittedTask } from "../core/operations/submit.ts";
+import { splitTasks } from "../core/split.ts";
+import { Store, type StoreOptions } from "../core/store.ts";
+import { isTerminal, type Task } from "../core/task.ts";
 import { Backpressure, type BackpressureOptions } from "./backpressure.ts";
 import type { AnyTaskDefinition, TaskDefinition } from "./define-task.ts";
-import { InvalidArgument, TaskCanceled, TaskFailed } from "./errors.ts";
-import type { Executor } from "./executor.ts";
-import type { MigrateOptions } from "./migrate.ts";
-import type { Held } from "./operations/lease.ts";
-import type { TaskState } from "./operations/read.ts";
-import type { NewTask, SubmittedTask } from "./operations/submit.ts";
 import { ownBatch, type Statements } from "./own-batch.ts";
 import { notRejected, prepareMany } from "./own-rows.ts";
 import { type InTransaction, inTransaction } from "./own-transaction.ts";
-import { splitTasks } from "./split.ts";
-import { Store, type StoreOptions } from "./store.ts";
 import {
   type Lineage,
   type MetadataHook,
@@ -21,7 +22,6 @@ import {
   validatePayload,
 } from "./submission.ts";
 import { SubmitQueue } from "./submit-queue.ts";
-import { isTerminal, type Task } from "./task.ts";
 import { byId, byKey, TaskAdmin } from "./task-admin.ts";
 import { checkWait, type WaitOptions, waitForTask } from "./wait.ts";
 import { namesOf, waitForTasks } from "./wait-many.ts";

@@ -1,14 +1,14 @@
-import { integer, onlyKnown, optionalText, text } from "./arguments.ts";
+import { integer, onlyKnown, optionalText, text } from "../core/arguments.ts";
+import { InvalidArgument } from "../core/errors.ts";
+import { newTaskId } from "../core/ids.ts";
+import { encodeJson, type JsonTarget } from "../core/json.ts";
+import type { Held } from "../core/operations/lease.ts";
+import type { NewTask } from "../core/operations/submit.ts";
+import type { ConflictPolicy, Json } from "../core/task.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
-import { InvalidArgument } from "./errors.ts";
-import { newTaskId } from "./ids.ts";
-import { encodeJson, type JsonTarget } from "./json.ts";
 import { type FleetLimits, limitRow } from "./limits.ts";
-import type { Held } from "./operations/lease.ts";
-import type { NewTask } from "./operations/submit.ts";
 import { type DebounceOptions, pacing, type ThrottleOptions } from "./pacing.ts";
 import { invalid, type StandardResult } from "./standard-schema.ts";
-import type { ConflictPolicy, Json } from "./task.ts";
 
 export interface SubmitOptions {
   /** Business key. At most one live task has it; others wait for the result by it. */
