@@ -35,13 +35,15 @@ describe("debounce", () => {
     expect((await wadi.submit("a", 4, { key: "k", debounce })).outcome).toBe("created");
   });
 
-  test("tells workers of the same Wadi once the pushed task is due at once", async () => {
+  test("tells workers of the same Wadi of a pushed task only once it is due at once", async () => {
     const { wadi, clock } = clocked();
+    await wadi.submit("a", 1, { key: "k", debounce });
     const told: unknown[] = [];
     wadi.signals.onQueued((queues) => told.push(queues));
-    await wadi.submit("a", 1, { key: "k", debounce });
-    clock.advance(3000);
     await wadi.submit("a", 2, { key: "k", debounce });
+    expect(told).toEqual([]);
+    clock.advance(3000);
+    await wadi.submit("a", 3, { key: "k", debounce });
     expect(told).toEqual([["default"]]);
   });
 

@@ -40,42 +40,30 @@ export type SubmittedTask<Payload = unknown, Result = unknown> = Task<Payload, R
 };
 
 /** Queues tasks in one round trip. Keys must differ from each other within one operation. */
-export function submit(target: Target, tasks: readonly NewTask[]): Operation<SubmittedTask[]> {
+export function submit(
+  target: Target,
+  tasks: readonly NewTask[],
+  isResent = false,
+): Operation<SubmittedTask[]> {
   const plain = tasks.filter((task) => task.key === null);
   const keyed = tasks.filter((task) => task.key !== null);
   const insert = [...upsertLimits(target, tasks), ...(plain.length === 0 ? [] : insertPlain(target, plain))];
+  // The plain tasks of a lost first try are there already, perhaps claimed by now: read them.
+  const ids = isResent ? plain.map(({ columns }) => columns.id) : [];
+  const read = ids.length === 0 ? [] : [selectTasks(target, ids)];
   const submitKeyed = keyed.length === 0 ? [] : insertKeyed(target, keyed);
-  const keyedRows = (results: readonly Row[][]) => (keyed.length === 0 ? [] : results.at(-1)!);
   return {
     name: "submit",
-    statements: [...insert, ...submitKeyed],
+    statements: [...insert, ...read, ...submitKeyed],
     decode: (results) => {
-      // One statement, one clock: all plain tasks have the same time.
-      const createdAtMs = plain.length === 0 ? 0 : Number(results[insert.length - 1]![0]!.created_at_ms);
-      return decodeSubmitted(tasks, (task) => createdTask(task, createdAtMs), keyedRows(results));
+      // One statement, one clock: all plain tasks have the same time. A resent one may be without.
+      const created = results[insert.length - 1]?.[0]?.created_at_ms ?? Date.now();
+      const rows = read.length === 0 ? [] : results[insert.length]!;
+      const stored = new Map(rows.map((row) => [row.id, withOutcome(row, "created")]));
+      const plainTask = (task: NewTask) => stored.get(task.columns.id) ?? createdTask(task, Number(created));
+      return decodeSubmitted(tasks, plainTask, keyed.length === 0 ? [] : results.at(-1)!);
     },
-    // The plain tasks of a lost first try are there already, perhaps claimed by now: read them.
-    resend: () => {
-      const read =
-        plain.length === 0
-          ? []
-          : [
-              selectTasks(
-                target,
-                plain.map(({ columns }) => columns.id),
-              ),
-            ];
-      return {
-        name: "submit",
-        statements: [...insert, ...read, ...submitKeyed],
-        decode: (results) => {
-          const rows = read.length === 0 ? [] : results[insert.length]!;
-          const stored = new Map(rows.map((row) => [row.id, withOutcome(row, "created")]));
-          const plainTask = (task: NewTask) => stored.get(task.columns.id) ?? createdTask(task, Date.now());
-          return decodeSubmitted(tasks, plainTask, keyedRows(results));
-        },
-      };
-    },
+    resend: () => submit(target, tasks, true),
   };
 }
 
