@@ -77,7 +77,7 @@ export async function latency(stage: Stage): Promise<void> {
   await each(sides, (side) => side.clear());
 }
 
-/** What a worker asks for ahead of its slots, and what the floor claims and settles in one go. */
+/** What the floor claims and settles in one go, and a worker too: it asks for more once half of its prefetch is left. */
 const AHEAD = 500;
 
 export async function prefetch(stage: Stage): Promise<void> {
@@ -93,7 +93,7 @@ export async function prefetch(stage: Stage): Promise<void> {
       return size.ahead;
     },
   });
-  const workload = `drain, concurrency ${concurrency}, prefetch ${AHEAD}`;
+  const workload = `drain, concurrency ${concurrency}, prefetch ${2 * AHEAD} (floor: ${AHEAD} a round trip)`;
   await compare(stage, workload, work(sides.raw), work(sides.wadi));
   await each(sides, (side) => side.clear());
 }
