@@ -87,18 +87,18 @@ export class InHand implements AttemptOwner {
   add(claimed: Claimed, { workerId, leaseMs }: ClaimRequest, sentAtMs: number): void {
     const { bytes, tally } = this.#options;
     const lease: Lease = { workerId, endsAtMs: sentAtMs + leaseMs, inPlay: claimed.tasks.length };
-    const taken = new Map<Pool, number>(this.#options.pools.map((pool) => [pool, 0]));
-    const attempts = claimed.tasks.map((task, i) => {
-      const { pool, member } = this.#lanes.get(laneKey(task))!;
-      taken.set(pool, taken.get(pool)! + 1);
-      const size = { bytes: claimed.bytes[i]!, nowMs: claimed.nowMs };
-      return { pool, attempt: new Attempt(this, task, member, lease, size) };
-    });
-    for (const [pool, count] of taken) pool.answered(count);
-    if (attempts.length > 0) this.#leases.add(lease);
-    for (const { pool, attempt } of attempts) {
+    const { tasks, bytes: sizes, nowMs } = claimed;
+    const lanes = tasks.map((task) => this.#lanes.get(laneKey(task))!);
+    for (const pool of this.#options.pools) {
+      pool.answered(lanes.reduce((count, lane) => (lane.pool === pool ? count + 1 : count), 0));
+    }
+    if (tasks.length > 0) this.#leases.add(lease);
+    for (let i = 0; i < tasks.length; i++) {
+      const task = tasks[i]!;
+      const { pool, member } = lanes[i]!;
+      const attempt = new Attempt(this, task, member, lease, { bytes: sizes[i]!, nowMs });
       tally.claim(attempt);
-      attempt.member.add(attempt.task.queue, 1);
+      member.add(task.queue, 1);
       if (bytes.take(attempt.bytes)) pool.ready.add(attempt);
       else {
         attempt.release();

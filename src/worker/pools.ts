@@ -116,9 +116,11 @@ export class Pool {
     const { least, started } = this.#asked;
     this.hungry = least > 0 && taken >= least;
     this.#startedMeanwhile = this.started - started;
+    // Ready tasks that all start before the answer comes never let it be late: then the next claim goes out at once.
     const ranDry = this.ready.size === 0;
     const needed = ranDry ? Math.max(8, 2 * this.#lowWater) : 2 * this.#startedMeanwhile;
-    this.#lowWater = Math.min(Math.floor(this.#prefetch / 2), needed);
+    this.#lowWater = Math.min(this.#prefetch, needed);
+    this.#asked = null;
   }
 
   /** Takes the tasks of the next call; empty if none may start now. */
