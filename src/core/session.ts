@@ -9,7 +9,7 @@ import { explainVersion } from "./version.ts";
 
 /** How often and for how long an operation is sent again after a transient or unknown failure. */
 export interface RetryPolicy extends Backoff {
-  /** Sends in all, the first included. @default 6 */
+  /** Sends in all, the first included. From 1 to 1000. @default 6 */
   readonly tries: number;
 }
 

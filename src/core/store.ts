@@ -1,3 +1,4 @@
+import { integer, MAX_TIMER_MS } from "./arguments.ts";
 import type { Executor } from "./executor.ts";
 import { fenced } from "./fence.ts";
 import { again, join, type Operation, type Target } from "./operation.ts";
@@ -52,8 +53,14 @@ export class Store extends Session {
   /** Room a settle or submit statement may fill with JSON. */
   readonly maxBytes: number;
 
+  /** @throws {InvalidArgument} if a number of the retry policy is out of range. */
   constructor(executor: Executor, { retry, clock }: StoreOptions = {}) {
-    super(executor, { tries: 6, baseMs: 50, capMs: 1000, ...retry }, clock);
+    const policy = {
+      tries: integer("retry.tries", retry?.tries ?? 6, 1, 1000),
+      baseMs: integer("retry.baseMs", retry?.baseMs ?? 50, 0, MAX_TIMER_MS),
+      capMs: integer("retry.capMs", retry?.capMs ?? 1000, 0, MAX_TIMER_MS),
+    };
+    super(executor, policy, clock);
     this.maxBytes = executor.limits.maxParamBytes;
   }
 

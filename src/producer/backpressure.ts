@@ -54,7 +54,8 @@ export class Backpressure {
     this.#maxWaitMs = integer("maxQueueWaitMs", maxQueueWaitMs, 0, MAX_TIMER_MS);
     this.#maxDepth = maxQueueDepth;
     if (maxQueueDepth === undefined) return;
-    const byQueue = maxQueueDepth !== null && typeof maxQueueDepth === "object";
+    const byQueue =
+      maxQueueDepth !== null && typeof maxQueueDepth === "object" && !Array.isArray(maxQueueDepth);
     const depths = byQueue ? Object.entries(maxQueueDepth) : [["", maxQueueDepth] as const];
     for (const [queue, depth] of depths) integer(`maxQueueDepth${queue && `.${queue}`}`, depth, 1, 1_000_000);
   }
@@ -69,7 +70,7 @@ export class Backpressure {
     if (max === undefined) return;
     const counts = new Map<string, number>();
     for (const { columns } of tasks) counts.set(columns.queue, (counts.get(columns.queue) ?? 0) + 1);
-    const admitted: Promise<void>[] = [];
+    const gates: [gate: Gate, count: number][] = [];
     for (const [queue, count] of counts) {
       const maxDepth = typeof max === "number" ? max : Object.hasOwn(max, queue) && max[queue];
       if (!maxDepth) continue;
@@ -78,24 +79,27 @@ export class Backpressure {
           `${count} tasks at once never fit the maxQueueDepth of ${maxDepth} of the queue "${queue}"; submit fewer`,
         );
       }
-      const gate = this.#gates.get(queue) ?? {
-        queue,
-        maxDepth,
-        waiting: [],
-        credit: 0,
-        untilMs: 0,
-        askedAt: 0,
-      };
-      this.#gates.set(queue, gate);
-      const passed = new Promise<void>((resolve, reject) => {
-        const endMs = Date.now() + this.#maxWaitMs;
-        const waiter = { count, endMs, cameAt: ++this.#ticks, resolve, reject };
-        // A turn later, so that submits of one tick ask together.
-        if (gate.waiting.push(waiter) === 1) queueMicrotask(() => this.#letPass(gate));
-      });
-      admitted.push(passed);
+      gates.push([this.#gateOf(queue, maxDepth), count]);
     }
-    await Promise.all(admitted);
+    await Promise.all(gates.map(([gate, count]) => this.#pass(gate, count)));
+  }
+
+  #gateOf(queue: string, maxDepth: number): Gate {
+    let gate = this.#gates.get(queue);
+    if (gate === undefined) {
+      gate = { queue, maxDepth, waiting: [], credit: 0, untilMs: 0, askedAt: 0 };
+      this.#gates.set(queue, gate);
+    }
+    return gate;
+  }
+
+  #pass(gate: Gate, count: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const endMs = Date.now() + this.#maxWaitMs;
+      const waiter = { count, endMs, cameAt: ++this.#ticks, resolve, reject };
+      // A turn later, so that submits of one tick ask together.
+      if (gate.waiting.push(waiter) === 1) queueMicrotask(() => this.#letPass(gate));
+    });
   }
 
   /** Those who pass by one answer pass in one turn, so that their submits share a round trip. */

@@ -73,7 +73,7 @@ export function defineTask(
     readonly limits?: TaskLimits<never> | undefined;
   },
 ): AnyTaskDefinition {
-  onlyKnown("defineTask", options, [
+  onlyKnown("defineTask", options ?? null, [
     "name",
     "queue",
     "maxAttempts",

@@ -109,5 +109,11 @@ export function prepareMany(
 ): NewTask[] {
   if (!Array.isArray(entries))
     throw new InvalidArgument("submitMany takes an array of { payload, ...options }");
-  return entries.map(({ payload, ...options }) => prepare(task, payload, options));
+  return entries.map((entry: SubmitEntry) => {
+    if (typeof entry !== "object" || entry === null) {
+      throw new InvalidArgument("each entry of submitMany must be an object { payload, ...options }");
+    }
+    const { payload, ...options } = entry;
+    return prepare(task, payload, options);
+  });
 }

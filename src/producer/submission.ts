@@ -144,12 +144,17 @@ export function validatePayload(task: string | AnyTaskDefinition, payload: unkno
   return "then" in checked ? Promise.resolve(checked).then(refuse) : refuse(checked);
 }
 
+/** Whether all that it holds is in its fields: not so of a list, a Map, a Date, or the promise of an async hook. */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Symbol.iterator in value) return false;
+  const { toJSON, then } = value as { toJSON?: unknown; then?: unknown };
+  return typeof toJSON !== "function" && typeof then !== "function";
+}
+
 /** What the submit says goes before what the hook says. */
 function encodeMetadata(target: JsonTarget, ...sources: unknown[]): string {
   const given = sources.filter((source) => source !== undefined);
   if (given.length === 0) return "{}";
-  if (given.some((source) => typeof source !== "object" || source === null || Array.isArray(source))) {
-    throw new InvalidArgument("metadata must be an object with JSON values");
-  }
+  if (!given.every(isPlain)) throw new InvalidArgument("metadata must be an object with JSON values");
   return encodeJson(Object.assign({}, ...given), "metadata", target);
 }

@@ -1,4 +1,5 @@
 import { integer, oneOf, onlyKnown, optionalText, text } from "../core/arguments.ts";
+import { InvalidArgument } from "../core/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import type { Swept } from "../core/operations/control.ts";
 import type { StatusCounts, TaskRef, TaskState } from "../core/operations/read.ts";
@@ -103,7 +104,9 @@ export class TaskAdmin {
 
   /** Counts tasks by queue and status. Queues that are asked for are always present. */
   async stats(queues?: readonly string[], call?: CallOptions): Promise<Record<string, StatusCounts>> {
-    return this.store.stats(queues === undefined ? null : queues.map((queue) => text("queue", queue)), call);
+    if (queues !== undefined && !Array.isArray(queues))
+      throw new InvalidArgument("stats takes an array of queues");
+    return this.store.stats(queues?.map((queue) => text("queue", queue)) ?? null, call);
   }
 
   /** How many more tasks the queue takes before `maxDepth` are queued. Reads at most `maxDepth` rows. */

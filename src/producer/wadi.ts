@@ -210,6 +210,8 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     payload: unknown,
     options: SubmitOptions & WaitOptions = {},
   ): Promise<unknown> {
+    if (typeof options !== "object" || options === null)
+      throw new InvalidArgument("call takes its options as an object");
     const { timeoutMs, signal, pollMs, maxPollMs, ...submitOptions } = options;
     const wait = checkWait({ timeoutMs, signal, pollMs, maxPollMs });
     const prepared = await this.#prepare(undefined, task, payload, submitOptions);

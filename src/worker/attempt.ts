@@ -246,8 +246,8 @@ export class Attempt implements Held {
   ): Promise<SubmittedTask> {
     this.mustOwn();
     const { id, rootId, correlationId } = this.task;
-    const held = { id, workerId: this.workerId };
-    const lineage = { parentId: id, rootId: rootId ?? id, correlationId, held };
+    // Itself, and not a copy: children of one tick that have the same parent share a round trip.
+    const lineage = { parentId: id, rootId: rootId ?? id, correlationId, held: this };
     try {
       return await this.#owner.wadi.submitFrom(lineage, child, payload, options);
     } catch (error) {

@@ -90,7 +90,15 @@ test("a list is queued whole or not at all", async () => {
   await expect(wadi.submitMany("a", entries(4))).rejects.toThrow(
     '4 tasks at once never fit the maxQueueDepth of 3 of the queue "q"; submit fewer',
   );
+  // Of a list that never fits nothing is left to wait for a queue that has no room, and to fail with nobody to hear it.
+  const unheard: unknown[] = [];
+  const hear = (reason: unknown) => unheard.push(reason);
+  process.on("unhandledRejection", hear);
   await wadi.submitMany("a", entries(1));
+  await expect(wadi.submitMany("a", [...entries(1), ...entries(4, "other")])).rejects.toThrow("never fit");
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  process.off("unhandledRejection", hear);
+  expect(unheard).toEqual([]);
 });
 
 describe("with time to wait", () => {
@@ -179,6 +187,7 @@ test.each<[options: WadiOptions, message: string]>([
   [{ maxQueueDepth: 0 }, "maxQueueDepth must be an integer from 1 to 1000000, got 0"],
   [{ maxQueueDepth: "9" as never }, "maxQueueDepth must be an integer from 1 to 1000000, got string"],
   [{ maxQueueDepth: null as never }, "maxQueueDepth must be an integer from 1 to 1000000, got null"],
+  [{ maxQueueDepth: [5] as never }, "maxQueueDepth must be an integer from 1 to 1000000, got an array"],
   [{ maxQueueDepth: { q: 1.5 } }, "maxQueueDepth.q must be an integer from 1 to 1000000, got 1.5"],
   [{ maxQueueWaitMs: -1 }, "maxQueueWaitMs must be an integer from 0 to 2147483647, got -1"],
   [{ metadata: {} as never }, "metadata must be a function of { name, queue }"],

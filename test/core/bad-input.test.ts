@@ -88,8 +88,42 @@ describe("bad input is refused before anything is sent, and the message names it
       (w) => w.submit("a", 1, { runAt: null as never }),
       "runAt must be an integer >= 0, got null",
     ],
+    [
+      "payloads without their entries",
+      (w) => w.submitMany("a", [1, 2] as never),
+      "each entry of submitMany must be an object { payload, ...options }",
+    ],
+    ["no entry", (w) => w.submitMany("a", [null] as never), /^each entry of submitMany must be an object/],
+    [
+      "a call without its options",
+      (w) => w.call("a", 1, null as never),
+      /^call takes its options as an object/,
+    ],
+    ["a queue that is not in a list", (w) => w.stats("q" as never), "stats takes an array of queues"],
+    ["a definition of nothing", () => defineTask(undefined as never), /^defineTask must be an object/],
     ["what is no list", (w) => w.submitMany("a", "x" as never), /^submitMany takes an array/],
     ["what is no executor", () => new Wadi({} as never), /^new Wadi takes an executor, such as/],
+    ...[
+      { tries: 0 },
+      { tries: Number.NaN },
+      { tries: "2" },
+      { baseMs: -1 },
+      { capMs: null, baseMs: 0.5 },
+    ].map((retry): (typeof bad)[number] => [
+      `a retry policy of ${JSON.stringify(retry)}`,
+      (w) => new Wadi(w.executor, { retry: retry as never }),
+      /^retry\.(tries|baseMs|capMs) must be an integer from /,
+    ]),
+    ...[new Map([["a", 1]]), new Date(), Promise.resolve({ a: 1 })].map((metadata): (typeof bad)[number] => [
+      `metadata that is a ${metadata.constructor.name}`,
+      (w) => w.submit("a", 1, { metadata: metadata as never }),
+      "metadata must be an object with JSON values",
+    ]),
+    [
+      "a metadata hook that answers later",
+      (w) => new Wadi(w.executor, { metadata: (async () => ({ a: 1 })) as never }).submit("a", 1),
+      "metadata must be an object with JSON values",
+    ],
     [
       "a misspelt retry policy",
       (w) => new Wadi(w.executor, { retry: { tires: 2 } as never }),

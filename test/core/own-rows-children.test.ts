@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Task } from "../../src/index.ts";
+import { type Task, Worker } from "../../src/index.ts";
 import { ManualClock } from "../support/memory.ts";
 import { pickTargets } from "../support/targets.ts";
 import { claim, claimed, type OwnRows, openOwnRows } from "./own-rows-support.ts";
@@ -39,6 +39,18 @@ describe.each(pickTargets())("children of an attempt, $name", (target) => {
     expect(await children(parent)).toContainEqual(
       expect.objectContaining({ parentId: parent.id, rootId: parent.id }),
     );
+  });
+
+  test("of a handler share a round trip where they are submitted in one tick", async () => {
+    let spent = 0;
+    const worker = new Worker(db.wadi).task("parent", async ({ submit }) => {
+      const before = db.target.meter().roundTrips;
+      await Promise.all([1, 2, 3].map((n) => submit("child", n)));
+      spent = db.target.meter().roundTrips - before;
+    });
+    await db.wadi.submit("parent", null);
+    await worker.drain();
+    expect(spent).toBe(1);
   });
 
   test("are refused once another has the task, though their parent's worker does not know", async () => {
