@@ -56,6 +56,7 @@ async function serve(connection: Connection, { name, leaseMs, concurrency, keepM
     name,
     leaseMs,
     concurrency,
+    prefetch: concurrency,
     maxPollMs: 1000,
     retention: [{ olderThanMs: keepMs }],
     sweepMs: 5000,
