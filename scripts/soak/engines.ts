@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,6 +46,12 @@ async function postgres(): Promise<SoakEngine> {
 const DISK_MB = 192;
 const FULL_MS = 4000;
 
+const ATTEMPT = `
+  const Database = require("better-sqlite3");
+  const [path, sql] = process.argv.slice(1);
+  try { new Database(path, { timeout: 1000 }).exec(sql); } catch {}
+`;
+
 /**
  * A file on a small disk of its own that a ballast fills. Only root may mount one; for others each process forbids
  * its own connection to let the file grow.
@@ -55,10 +62,18 @@ async function sqlite(name: "better-sqlite3" | "libsql"): Promise<SoakEngine> {
   const path = join(disk, "data.db");
   const ballast = join(disk, "ballast");
 
+  /** Runs a statement past everybody else, unless the file is locked or there is no room even for this. */
+  async function attempt(sql: string): Promise<void> {
+    // Not here: closing a file ends the locks that another SQLite library of the same process holds on it.
+    await once(spawn(process.execPath, ["-e", ATTEMPT, path, sql], { stdio: "ignore" }), "exit");
+  }
+
   async function fillDisk(): Promise<void> {
     const end = Date.now() + FULL_MS;
-    // Again and again: what a checkpoint frees is filled too.
+    // Again and again: what is freed meanwhile is filled too, and the log, whose room is used over and over, begins anew.
     while (Date.now() < end) {
+      fill(ballast);
+      await attempt("pragma wal_checkpoint(truncate)");
       fill(ballast);
       await sleep(50);
     }
@@ -74,6 +89,7 @@ async function sqlite(name: "better-sqlite3" | "libsql"): Promise<SoakEngine> {
     mishap: "diskFull",
     async befall(tellAll) {
       if (isMounted) return fillDisk();
+      await attempt("vacuum"); // pages that were freed would be used again
       tellAll({ maxPages: 1 });
       await sleep(FULL_MS);
       tellAll({ maxPages: 2 ** 32 - 2 });

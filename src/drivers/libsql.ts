@@ -61,7 +61,7 @@ export function libsql(
   const isFile = client.protocol === "file";
   const send = isFile ? fileSender(client, options) : (call: Call) => call();
   const sendAll = async (statements: readonly LibsqlStatement[]) =>
-    (await send(() => client.batch([...statements], "write"))).map(toRows);
+    (await send(() => client.batch([...statements], "write"), true)).map(toRows);
   return {
     name: "libsql",
     dialect: "sqlite",
@@ -69,11 +69,13 @@ export function libsql(
     limits: isFile ? FILE_LIMITS : SERVER_LIMITS,
     classify,
     async run(statement) {
-      const [result] = await send(async () =>
-        // On a connection that met a lock before, execute() reports success for a write it never commits.
-        isFile
-          ? client.batch([toLibsql(statement)], "deferred")
-          : [await client.execute(toLibsql(statement))],
+      const [result] = await send(
+        async () =>
+          // On a connection that met a lock before, execute() reports success for a write it never commits.
+          isFile
+            ? client.batch([toLibsql(statement)], "deferred")
+            : [await client.execute(toLibsql(statement))],
+        WRITES.test(statement.sql),
       );
       return toRows(result!);
     },
@@ -101,12 +103,18 @@ export function libsql(
         await send(async () => {
           await client.executeMultiple(OPTIMIZE);
           return [];
-        });
+        }, false);
       },
     }),
     async close() {},
   };
 }
+
+/** How long a file counts as shared after a write met somebody's lock. */
+const SHARED_MS = 60_000;
+
+/** What may need the write lock. One that does not, and has such a word in a text, waits for it once in a while. */
+const WRITES = /\b(?:insert|update|delete|replace|create|alter|drop|analyze|vacuum|reindex)\b/i;
 
 type Call = () => Promise<LibsqlResultLike[]>;
 
@@ -117,33 +125,39 @@ type Call = () => Promise<LibsqlResultLike[]>;
 function fileSender(
   client: LibsqlClientLike,
   options: LibsqlOptions,
-): (call: Call) => Promise<LibsqlResultLike[]> {
+): (call: Call, isWrite: boolean) => Promise<LibsqlResultLike[]> {
   let last: Promise<unknown> = Promise.resolve();
   let isConfigured = options.journalMode === "keep";
   let needsReconnect = false;
+  // A statement that met a lock keeps its view of the file until it is garbage, and no checkpoint gets past that: the
+  // write-ahead log would grow without end. So where others write too, writes ask for the lock first.
+  let sharedUntilMs = 0;
 
-  async function attempt(call: Call): Promise<LibsqlResultLike[]> {
+  async function attempt(call: Call, isWrite: boolean): Promise<LibsqlResultLike[]> {
     if (needsReconnect) {
       // Only while the lock is free: reconnecting would cut off the transaction of the owner that may hold it.
       if (!(await isLockFree(client))) throw new StillLocked();
       await client.reconnect();
       needsReconnect = false;
-    }
+    } else if (isWrite && Date.now() < sharedUntilMs && !(await isLockFree(client))) throw new StillLocked();
     try {
       if (!isConfigured) await client.execute({ sql: "pragma journal_mode = wal", args: [] });
       isConfigured = true;
       return await call();
     } catch (error) {
       // By its code: a database in memory has locks of another kind, and would be gone after a reconnect.
-      needsReconnect ||= (error as LibsqlErrorLike).code === "SQLITE_BUSY";
+      if ((error as LibsqlErrorLike).code === "SQLITE_BUSY") {
+        needsReconnect = true;
+        sharedUntilMs = Date.now() + SHARED_MS;
+      }
       throw error;
     }
   }
 
-  return (call) =>
+  return (call, isWrite) =>
     retryWhileBusy(
       () => {
-        const turn = last.then(() => attempt(call)); // one at a time: reconnect() fails what is in flight
+        const turn = last.then(() => attempt(call, isWrite)); // one at a time: reconnect() fails what is in flight
         last = turn.catch(() => {});
         return turn;
       },

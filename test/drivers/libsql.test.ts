@@ -93,6 +93,29 @@ describe("a file", () => {
     expect(await stored()).toContain("a");
   });
 
+  it("once it met a lock, asks for the next ones in a way that leaves nothing behind, and reads do not ask", async () => {
+    const calls: string[] = [];
+    const note = <K extends "batch" | "reconnect">(name: K) => {
+      const call = client[name].bind(client) as (...args: unknown[]) => never;
+      client[name] = ((...args: unknown[]) => {
+        calls.push(name);
+        return call(...args);
+      }) as Client[K];
+    };
+    note("batch");
+    note("reconnect");
+    for (const id of ["a", "b"]) {
+      const { released } = await holdLock(path, 200);
+      const write = executor.run(insert(id));
+      if (id === "b") expect(await executor.run(select)).toHaveLength(1);
+      await write;
+      await released;
+    }
+    // What met the first lock, what the cure was for, the read, and the write that waited without a try.
+    expect([calls[0], calls.filter((call) => call === "reconnect").length]).toEqual(["batch", 1]);
+    expect(calls.filter((call) => call === "batch")).toHaveLength(4);
+  });
+
   it("commits what it says it wrote, also after a call of the client's owner met a lock", async () => {
     const { released } = await holdLock(path, 100);
     expect(String(await rejection(client.execute("insert into item values ('owner')")))).toContain("locked");
