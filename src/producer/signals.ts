@@ -88,6 +88,7 @@ export class Signals {
     };
   }
 
+  /** Stops to listen, for good: those who wait go on by polling alone. */
   async close(): Promise<void> {
     await Promise.all([this.#done.close(), this.#queued.close()]);
   }
@@ -104,6 +105,7 @@ class Channel {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
   #retryAtMs = 0;
+  #isClosed = false;
   state: SignalState = "local";
 
   constructor(
@@ -119,7 +121,8 @@ class Channel {
   }
 
   open(): void {
-    if (this.#executor.listen === undefined || this.#link !== undefined || this.#timer !== undefined) return;
+    if (this.#executor.listen === undefined || this.#isClosed) return;
+    if (this.#link !== undefined || this.#timer !== undefined) return;
     const pauseMs = this.#retryAtMs - Date.now();
     const connect = () => {
       this.#timer = undefined;
@@ -139,10 +142,12 @@ class Channel {
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const link = this.#link;
+    this.#isClosed = true;
+    const stopped = this.#link?.then((stop) => stop?.());
+    const isOpen = this.state === "listening";
     this.#link = undefined;
     this.state = "local";
-    (await link)?.();
+    if (isOpen) await stopped; // one that is being opened stops once it is: a pool may have none to give
   }
 
   #connect(): void {

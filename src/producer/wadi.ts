@@ -240,7 +240,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     return this.store.migrate(options);
   }
 
-  /** Closes what Wadi opened. The database client stays open. */
+  /** Closes what Wadi opened; waits that go on only poll from then on. The database client stays open. */
   async close(): Promise<void> {
     await this.signals.close();
     await this.executor.close();

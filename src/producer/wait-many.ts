@@ -1,6 +1,7 @@
 import { text } from "../core/arguments.ts";
 import { sleep } from "../core/backoff.ts";
 import { InvalidArgument, TaskTimeout } from "../core/errors.ts";
+import { byteLength } from "../core/json.ts";
 import type { NamedStatus } from "../core/operations/read.ts";
 import type { Store } from "../core/store.ts";
 import { isTerminal, type Task } from "../core/task.ts";
@@ -9,8 +10,6 @@ import { type CheckedWait, Looks } from "./wait.ts";
 
 /** Whole rows that are read at once: payloads and results may be large. */
 const ROWS = 100;
-/** Most bytes of a name in JSON, where each of its characters is escaped. */
-const NAME_BYTES = 6 * 1024 + 3;
 
 /**
  * Waits until all of these ids or keys have a terminal task, and returns the tasks in this order. Each look is at all
@@ -25,18 +24,20 @@ export async function waitForTasks(
 ): Promise<Task[]> {
   const looks = new Looks(wait, signals);
   const done = new Map<string, Task>();
+  /** What each takes in a JSON array. */
+  const bytes = new Map(names.map((name) => [name, byteLength(JSON.stringify(name)) + 1]));
   for (;;) {
-    const open = [...new Set(names)].filter((name) => !done.has(name));
+    const open = [...bytes.keys()].filter((name) => !done.has(name));
     const wakes = byKey ? [] : open.map((id) => signals.subscribe(id));
     try {
       const ended: NamedStatus[] = [];
-      for (const part of parts(open, Math.floor(store.maxBytes / NAME_BYTES))) {
+      for (const part of parts(open, store.maxBytes - 1, (name) => bytes.get(name)!)) {
         for (const seen of await store.getStatuses({ names: part, byKey }, looks.call)) {
           if (isTerminal(seen.status)) ended.push(seen);
           else wakes.push(signals.subscribe(seen.id)); // by key only the look tells the id
         }
       }
-      for (const part of parts(ended, ROWS)) {
+      for (const part of parts(ended, ROWS, () => 1)) {
         const ids = [...new Set(part.map(({ id }) => id))];
         const tasks = new Map((await store.getMany(ids, looks.call)).map((task) => [task.id, task]));
         for (const { name, id } of part) {
@@ -70,8 +71,18 @@ export function namesOf<T>(
   return list.map((item) => text(what, nameOf(item)));
 }
 
-function parts<T>(list: readonly T[], size: number): T[][] {
+/** Cuts a list into parts of at most this size each. */
+function parts<T>(list: readonly T[], most: number, sizeOf: (item: T) => number): T[][] {
   const cut: T[][] = [];
-  for (let at = 0; at < list.length; at += size) cut.push(list.slice(at, at + size));
+  let left = 0;
+  for (const item of list) {
+    const size = sizeOf(item);
+    if (cut.length === 0 || size > left) {
+      cut.push([]);
+      left = most;
+    }
+    cut.at(-1)!.push(item);
+    left -= size;
+  }
   return cut;
 }

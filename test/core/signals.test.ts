@@ -205,7 +205,21 @@ describe("a lost connection", () => {
     const closed = signals.close();
     calls[1]!.open();
     await closed;
+    await settle();
     expect([stops(), signals.state, vi.getTimerCount()]).toEqual([2, "local", 0]);
+  });
+
+  test("is not waited for by close while it is being opened, nor opened again by those who go on waiting", async () => {
+    const { signals, calls, stops } = listening();
+    signals.subscribe("t");
+    await signals.close(); // a pool may have no connection to give before this returns
+    signals.subscribe("u");
+    signals.onQueued(() => {});
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([calls.length, signals.state]).toEqual([1, "local"]);
+    calls[0]!.open();
+    await settle();
+    expect([stops(), signals.state]).toEqual([1, "local"]);
   });
 });
 
@@ -246,5 +260,20 @@ describe("signals of Postgres", () => {
     stop();
     await mine.close();
     expect(mine.signals.state).toBe("local");
+  });
+
+  test("leave a pool that can be ended, though somebody still waits", async () => {
+    const pool = db.pool();
+    const wadi = new Wadi(pg(pool));
+    const { id } = await wadi.submit("a", null);
+    const stop = new AbortController();
+    const wait = wadi.wait(id, { pollMs: 5, maxPollMs: 5, signal: stop.signal });
+    await until(() => wadi.signals.state === "listening");
+    await wadi.close();
+    await new Promise((resolve) => setTimeout(resolve, 50)); // the wait looks again, and again
+    expect(wadi.signals.state).toBe("local");
+    stop.abort(new Error("enough"));
+    await expect(wait).rejects.toThrow("enough");
+    await pool.end();
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
+import { newTaskId } from "../../src/core/ids.ts";
+import { d1 } from "../../src/drivers/d1.ts";
 import { type Task, TaskTimeout, Wadi, Worker } from "../../src/index.ts";
 import { memoryWadi } from "../support/memory.ts";
 import { pickTargets } from "../support/targets.ts";
@@ -65,13 +67,22 @@ test("one request looks at all, and rows are read a hundred at a time", async ()
 
 test("names that fill more than one parameter are looked at in parts", async () => {
   const { executor } = memoryWadi();
-  const wadi = new Wadi({ ...executor, limits: { ...executor.limits, maxParamBytes: 13_000 } });
+  const wadi = new Wadi({ ...executor, limits: { ...executor.limits, maxParamBytes: 2_100 } });
   const keys = Array.from({ length: 5 }, (_, n) => String(n).repeat(1024));
   for (const key of keys) await wadi.submit("a", 1, { key });
   await drain(wadi);
   const names = sent(wadi);
   expect((await wadi.waitManyByKey(keys)).length).toBe(5);
   expect(names).toEqual(["getStatus", "getStatus", "getStatus", "get"]);
+});
+
+test("a wait for ten thousand is one request, also where a parameter is as small as on D1", async () => {
+  const { executor } = memoryWadi();
+  const wadi = new Wadi({ ...executor, limits: d1({} as never).limits });
+  const ids = Array.from({ length: 10_000 }, () => newTaskId());
+  const names = sent(wadi);
+  await expect(wadi.waitMany(ids, { timeoutMs: 0 })).rejects.toThrow("10000 are not done");
+  expect(names).toEqual(["getStatus"]);
 });
 
 describe("a signal", () => {
