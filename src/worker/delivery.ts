@@ -101,7 +101,13 @@ export class Delivery {
   }
 
   #complete(returned: unknown): void {
-    for (const attempt of this.attempts) attempt.complete(this.#resultOf(attempt, returned));
+    for (const attempt of this.attempts) {
+      try {
+        attempt.complete(this.#resultOf(attempt, returned));
+      } catch (error) {
+        attempt.fail(error); // results may be an object whose getters throw
+      }
+    }
   }
 
   #fail(error: unknown): void {

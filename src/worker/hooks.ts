@@ -49,7 +49,7 @@ export interface ErrorScene {
   readonly operation: string;
 }
 
-/** What an application hangs into a worker. None of them may break it: what they throw goes to `onError`. */
+/** What an application hangs into a worker. None of them may break it: what they throw, or reject with, goes to `onError`. */
 export interface WorkerHooks {
   /**
    * Wraps each handler call, for tracing or an AsyncLocalStorage: call `run` once and return what it resolves to.
@@ -64,18 +64,28 @@ export interface WorkerHooks {
   readonly onError?: ((error: unknown, scene: ErrorScene) => void) | undefined;
 }
 
-/** Tells an event. A listener that throws is an error the worker survived. */
+/** Tells an event. A listener that throws, or whose promise rejects, is an error the worker survived. */
 export function emit(hooks: WorkerHooks, event: WorkerEvent): void {
-  try {
-    hooks.onEvent?.(event);
-  } catch (error) {
-    report(hooks, error, "onEvent");
-  }
+  tell(
+    () => hooks.onEvent?.(event),
+    (error) => report(hooks, error, "onEvent"),
+  );
 }
 
 /** Tells an error the worker survived; one in telling it has nobody left to go to. */
 export function report(hooks: WorkerHooks, error: unknown, operation: string): void {
+  tell(
+    () => hooks.onError?.(error, { operation }),
+    () => {},
+  );
+}
+
+/** A hook may be an async function, though nobody waits for it. */
+function tell(hook: () => unknown, onError: (error: unknown) => void): void {
   try {
-    hooks.onError?.(error, { operation });
-  } catch {}
+    const returned = hook();
+    if (returned instanceof Promise) returned.catch(onError);
+  } catch (error) {
+    onError(error);
+  }
 }

@@ -1,4 +1,4 @@
-import { integer, MAX_TIMER_MS, onlyKnown, text } from "../core/arguments.ts";
+import { integer, MAX_DELAY_MS, MAX_TIMER_MS, onlyKnown, text } from "../core/arguments.ts";
 import type { Backoff } from "../core/backoff.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { ulid } from "../core/ids.ts";
@@ -94,11 +94,11 @@ export function checkWorker(options: WorkerOptions): Settings {
     ...checkPrefetch(options.prefetch),
     maxInFlightBytes:
       maxInFlightBytes === undefined ? null : integer("maxInFlightBytes", maxInFlightBytes, 1),
-    leaseMs: integer("leaseMs", options.leaseMs ?? 60_000, 100),
+    leaseMs: integer("leaseMs", options.leaseMs ?? 60_000, 100, MAX_TIMER_MS),
     maxRunMs: optionalMs("maxRunMs", options.maxRunMs),
     backoff: {
-      baseMs: integer("backoff.baseMs", options.backoff?.baseMs ?? 1000, 0),
-      capMs: integer("backoff.capMs", options.backoff?.capMs ?? 30_000, 0),
+      baseMs: integer("backoff.baseMs", options.backoff?.baseMs ?? 1000, 0, MAX_DELAY_MS),
+      capMs: integer("backoff.capMs", options.backoff?.capMs ?? 30_000, 0, MAX_DELAY_MS),
     },
     name: text("name", options.name ?? `wadi-${ulid().slice(-8).toLowerCase()}`),
     hooks: { around, onEvent, onError },

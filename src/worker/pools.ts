@@ -19,6 +19,8 @@ export class Member {
   /** Most tasks a call. */
   readonly batch: number;
   calls = 0;
+  /** Tasks that are claimed and not started. */
+  ready = 0;
   /** Whether an attempt has ended in this drain. */
   hasRun = false;
   /** Tasks by queue that are claimed and not settled: names that have few go first. */
@@ -36,6 +38,11 @@ export class Member {
    */
   get needsMs(): number {
     return this.registration.maxRunMs ?? (this.hasRun ? this.registration.runs.p95() : 0);
+  }
+
+  /** Tasks that its own limit would let start now, if there are slots. */
+  get free(): number {
+    return Math.max(0, this.maxCalls - this.calls) * this.batch;
   }
 
   add(queue: string, count: number): void {
@@ -76,14 +83,38 @@ export class Pool {
     return (this.slots - this.calls) * this.#batch;
   }
 
-  /** Tasks a claim may bring now. Those that will have started when its answer comes do not count as ready. */
+  /** Tasks a claim may bring now: for slots that nothing ready may take, and ahead of them. */
   get room(): number {
-    const expected = Math.max(0, this.ready.size - this.#startedMeanwhile);
-    return Math.max(0, this.free + this.#prefetch - expected);
+    const unused = this.members.reduce((sum, { free, ready }) => sum + Math.max(0, free - ready), 0);
+    return Math.min(this.free - this.#startable, unused) + this.#ahead;
+  }
+
+  /** Ready tasks when the next answer comes: without those that will have started. */
+  get #expected(): number {
+    return Math.max(0, this.ready.size - this.#startedMeanwhile);
+  }
+
+  /** Those of them that find a slot now. A name at its own limit has none, however many slots are free. */
+  get #startable(): number {
+    const startable = this.members.reduce((sum, { free, ready }) => sum + Math.min(free, ready), 0);
+    return Math.min(this.free, this.#expected, startable);
+  }
+
+  /** How many more tasks may wait for a slot. */
+  get #ahead(): number {
+    return Math.max(0, this.#prefetch - (this.#expected - this.#startable));
   }
 
   get isLow(): boolean {
-    return this.ready.size <= this.#lowWater;
+    return this.ready.size <= this.#lowWater || this.#isStuck;
+  }
+
+  /** Whether slots are free and only tasks are ready whose names are at their own limits. */
+  get #isStuck(): boolean {
+    return (
+      this.calls < this.slots &&
+      !this.members.some(({ ready, calls, maxCalls }) => ready > 0 && calls < maxCalls)
+    );
   }
 
   /** Whether a claim for it is worth a round trip of its own. */
@@ -96,9 +127,10 @@ export class Pool {
     const rotates = this.members.length > 1 || this.members[0]!.registration.queues.length > 1;
     const lanes: Lane[] = [];
     let least = Number.POSITIVE_INFINITY;
-    for (const { registration, calls, maxCalls, batch, inPlay, needsMs } of this.members) {
-      const free = Math.max(0, maxCalls - calls) * batch + this.#prefetch;
-      const quota = limit > 0 && needsMs <= leftMs ? Math.min(limit, free) : 0;
+    const ahead = this.#ahead;
+    for (const { registration, free, ready, inPlay, needsMs } of this.members) {
+      const room = Math.max(0, free - ready) + ahead;
+      const quota = limit > 0 && needsMs <= leftMs ? Math.min(limit, room) : 0;
       if (quota > 0) least = Math.min(least, quota);
       for (const queue of registration.queues) {
         const lane = { queue, name: registration.name, quota };

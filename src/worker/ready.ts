@@ -14,7 +14,7 @@ export class Ready {
 
   add(attempt: Attempt): void {
     this.#attempts.push(attempt);
-    this.bytes += attempt.bytes;
+    this.#count(attempt, 1);
   }
 
   /** Takes the first one that may start. */
@@ -25,7 +25,7 @@ export class Ready {
       if (at === this.#head) this.#head++;
       else this.#attempts.splice(at, 1);
       if (this.#head === this.#attempts.length) this.#reset([]);
-      this.bytes -= attempt.bytes;
+      this.#count(attempt, -1);
       return attempt;
     }
     return null;
@@ -37,19 +37,24 @@ export class Ready {
     const kept: Attempt[] = [];
     for (const attempt of this) (matches(attempt) ? taken : kept).push(attempt);
     this.#reset(kept);
-    for (const { bytes } of taken) this.bytes -= bytes;
+    for (const attempt of taken) this.#count(attempt, -1);
     return taken;
   }
 
   takeLast(): Attempt | null {
     if (this.size === 0) return null;
     const attempt = this.#attempts.pop()!;
-    this.bytes -= attempt.bytes;
+    this.#count(attempt, -1);
     return attempt;
   }
 
   *[Symbol.iterator](): IterableIterator<Attempt> {
     for (let at = this.#head; at < this.#attempts.length; at++) yield this.#attempts[at]!;
+  }
+
+  #count({ bytes, member }: Attempt, sign: 1 | -1): void {
+    this.bytes += sign * bytes;
+    member.ready += sign;
   }
 
   #reset(attempts: Attempt[]): void {

@@ -2,7 +2,7 @@ import { type Backoff, backoffDelay } from "../core/backoff.ts";
 import { envelope } from "../core/envelope.ts";
 import { isRefusal, WadiError } from "../core/errors.ts";
 import type { Claimed, ClaimRequest } from "../core/operations/lease.ts";
-import type { Settled, Settlement } from "../core/operations/settle.ts";
+import type { Settled } from "../core/operations/settle.ts";
 import type { CallOptions } from "../core/session.ts";
 import type { Attempt } from "./attempt.ts";
 import { report } from "./hooks.ts";
@@ -145,22 +145,23 @@ export class Wire {
     }
     // One result that the database refuses must not hold up the others: its own task fails for good.
     const settled: Settled[] = [];
-    for (const settlement of settlements) settled.push(await this.#settleAlone(settlement, call, resent));
+    for (const attempt of attempts) settled.push(await this.#settleAlone(attempt, call, resent));
     if (request === null) return [settled, null];
     this.#tally.roundTrips++;
     return [settled, await store.claim(request, call)];
   }
 
-  async #settleAlone(settlement: Settlement, call: CallOptions, resent: boolean): Promise<Settled> {
-    const settle = async (one: Settlement) => {
+  async #settleAlone(attempt: Attempt, call: CallOptions, resent: boolean): Promise<Settled> {
+    const settle = async () => {
       this.#tally.roundTrips++;
-      return (await this.#plan.wadi.store.settle([one], call, resent))[0]!;
+      return (await this.#plan.wadi.store.settle([attempt.settlement!], call, resent))[0]!;
     };
-    return settle(settlement).catch((error) => {
+    return settle().catch((error) => {
       if (!isRefusal(error)) throw error;
-      const { id, workerId, attempt } = settlement;
+      const { id, workerId, task } = attempt;
       const refused = envelope("DriverError", "unserializable_result", error.message, false);
-      return settle({ id, workerId, attempt, outcome: "fail", error: refused });
+      attempt.settlement = { id, workerId, attempt: task.attempt, outcome: "fail", error: refused };
+      return settle();
     });
   }
 }

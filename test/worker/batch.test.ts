@@ -80,6 +80,19 @@ test("a throw that is not retryable fails all of them for good", async () => {
   expect(await worker.drain()).toMatchObject({ failed: 3 });
 });
 
+test("a result that cannot be taken out of what the call returned fails its task", async () => {
+  const wadi = memoryWadi();
+  const [first] = await wadi.submitMany("a", numbers(2));
+  const results = {
+    get [first!.id](): number {
+      throw new Error("no such thing");
+    },
+  };
+  const worker = new Worker(wadi).task("a", async () => results, { batch: 2 });
+  expect(await worker.drain({ budgetMs: 2000 })).toMatchObject({ succeeded: 1, retried: 1 });
+  expect((await wadi.get(first!.id))?.error).toMatchObject({ message: "no such thing" });
+});
+
 test("an invalid payload fails its own task and is not delivered", async () => {
   const wadi = memoryWadi();
   const task = defineTask({ name: "a", payload: v.number(), result: v.number() });

@@ -1,5 +1,7 @@
-import { expect, test } from "vitest";
-import { TaskError, Worker, type WorkerEvent } from "../../src/index.ts";
+import Database from "better-sqlite3";
+import { expect, test, vi } from "vitest";
+import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { TaskError, Wadi, Worker, type WorkerEvent } from "../../src/index.ts";
 import { ManualClock, memoryWadi } from "../support/memory.ts";
 
 function listener() {
@@ -92,6 +94,43 @@ test("a listener or reporter that throws breaks nothing", async () => {
   const worker = new Worker(wadi, { onEvent, onError }).task("a", () => 1);
   expect(await worker.drain()).toMatchObject({ succeeded: 1 });
   expect(errors).toEqual(Array(4).fill(["deaf", "onEvent"])); // claimed, started, succeeded, drained
+});
+
+test("a listener or reporter that is an async function and rejects breaks nothing either", async () => {
+  const wadi = memoryWadi();
+  await wadi.submit("a", null);
+  const errors: unknown[] = [];
+  const unhandled = vi.fn();
+  process.on("unhandledRejection", unhandled);
+  const worker = new Worker(wadi, {
+    onEvent: async () => {
+      throw new Error("deaf");
+    },
+    onError: async (error) => {
+      errors.push((error as Error).message);
+      throw new Error("mute");
+    },
+  }).task("a", () => 1);
+  expect(await worker.drain()).toMatchObject({ succeeded: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  process.removeListener("unhandledRejection", unhandled);
+  expect(errors).toEqual(Array(4).fill("deaf"));
+  expect(unhandled).not.toHaveBeenCalled();
+});
+
+test("a result that the database refuses is told as a failure with its error", async () => {
+  const db = new Database(":memory:");
+  const wadi = new Wadi(betterSqlite3(db));
+  await wadi.migrate();
+  db.exec(
+    "create trigger refuse before update on cairnq_tasks when new.result = '13' begin select raise(abort, 'no 13'); end",
+  );
+  for (const payload of [12, 13]) await wadi.submit("a", payload);
+  const { events, onEvent } = listener();
+  const worker = new Worker(wadi, { onEvent }).task("a", ({ payload }) => payload);
+  expect(await worker.drain()).toMatchObject({ succeeded: 1, failed: 1 });
+  const failed = events.filter(({ type }) => type === "failed");
+  expect(failed).toMatchObject([{ error: { code: "unserializable_result", retryable: false } }]);
 });
 
 test("around wraps each call, and what it throws fails the attempt", async () => {

@@ -117,6 +117,56 @@ describe("what is claimed ahead", () => {
   });
 });
 
+describe("a resource", () => {
+  /** Names that share three slots; `capped` ones may use one of them each. */
+  function sharing(capped: readonly string[], free: readonly string[], prefetch: number) {
+    const wadi = memoryWadi();
+    const calls: string[] = [];
+    const { handler: wait, end } = held();
+    const options = { resources: { gpu: 3 }, prefetch, pollMs: 5, maxPollMs: 5 };
+    const worker = new Worker(wadi, options);
+    const handler = ({ task }: TaskContext) => {
+      calls.push(task.name);
+      return wait();
+    };
+    for (const name of capped) worker.task(name, handler, { resource: "gpu", concurrency: 1 });
+    for (const name of free) worker.task(name, handler, { resource: "gpu" });
+    const stop = async () => {
+      const timer = setInterval(() => end(3), 0);
+      await worker.stop({ graceMs: 0 });
+      clearInterval(timer);
+    };
+    return { wadi, worker, calls, stop };
+  }
+
+  test("has no slot idle behind the backlog of a name that may use one only", async () => {
+    const { wadi, worker, calls, stop } = sharing(["train", "tune"], ["render"], 20);
+    await wadi.submitMany("train", some(60));
+    const running = worker.run();
+    await until(() => calls.length === 1);
+    await wadi.submitMany("tune", some(60));
+    await until(() => calls.length === 2);
+    await wadi.submit("render", null);
+    await until(() => calls.length === 3);
+    expect(calls).toEqual(["train", "tune", "render"]);
+    expect(worker.stats().ready).toBeLessThanOrEqual(20 + 3);
+    await stop();
+    expect(await running).toMatchObject({ lost: 0, failed: 0 });
+  });
+
+  test("asks for nothing while all its names are at their own limits", async () => {
+    const { wadi, worker, calls, stop } = sharing(["train"], [], 0);
+    await wadi.submitMany("train", some(60));
+    const running = worker.run();
+    await until(() => calls.length === 1);
+    const { roundTrips } = worker.stats().totals;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(worker.stats().totals.roundTrips).toBeLessThanOrEqual(roundTrips + 1);
+    await stop();
+    await running;
+  });
+});
+
 describe("bytes", () => {
   const payload = "x".repeat(998);
 
