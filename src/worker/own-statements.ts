@@ -1,5 +1,7 @@
+import { onlyKnown } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import type { Executor, Row, Statement, Value } from "../core/executor.ts";
+import { encodeJson } from "../core/json.ts";
 
 /**
  * A statement of the application's own: SQL with the placeholders of the database (`?` on SQLite, `$1` on Postgres),
@@ -16,7 +18,11 @@ export type Around = (before: readonly Statement[], after: Statement) => Promise
 
 /** What ends or begins a transaction would tear the batch apart. */
 const CONTROL =
-  /^\s*(?:begin|start\s+transaction|commit|end|rollback|abort|savepoint|release|prepare\s+transaction)\b/i;
+  /^[\s;]*(?:begin|start\s+transaction|commit|end|rollback|abort|savepoint|release|prepare\s+transaction)\b/i;
+/** One statement after another. Those of a trigger are its own. */
+const SEVERAL = /^(?!\s*create\b)[^;]*;[\s;]*[^\s;]/i;
+/** Texts, quoted names and comments, in which no word and no semicolon means anything. */
+const QUOTED = /'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--.*|\/\*[\s\S]*?(?:\*\/|$)/g;
 
 /**
  * Checks the application's statements and returns how they are sent. Nothing is sent yet.
@@ -33,9 +39,16 @@ export function ownStatements(executor: Executor, statements: readonly OwnStatem
     );
   }
   const own = statements.map((statement, i) => {
-    const built = typeof statement?.toSQL === "function" ? statement.toSQL() : statement;
-    if (built === statement && native?.is(statement)) return { native: statement };
-    return toStatement(built, `statement ${i + 1} of succeedWith`, dialect);
+    const what = `statement ${i + 1} of succeedWith`;
+    if (typeof statement?.toSQL === "function") return toStatement(statement.toSQL(), what, executor);
+    if (!native?.is(statement)) {
+      const plain = toStatement(statement, what, executor);
+      onlyKnown(what, statement, ["sql", "params"]);
+      return plain;
+    }
+    const { sql } = statement as { readonly sql?: unknown }; // libSQL shows it
+    if (typeof sql === "string") checkText(sql, what, dialect);
+    return { native: statement };
   });
   if (native === undefined || !own.some((statement) => "native" in statement)) {
     return (before, after) => executor.batch([...before, ...(own as Statement[]), after]);
@@ -50,7 +63,7 @@ export function ownStatements(executor: Executor, statements: readonly OwnStatem
 function toStatement(
   value: { readonly sql?: unknown; readonly params?: unknown } | null | undefined,
   what: string,
-  dialect: Executor["dialect"],
+  executor: Executor,
 ): Statement {
   const { sql, params = [] } = value ?? {};
   if (typeof sql !== "string" || sql.trim() === "" || !Array.isArray(params)) {
@@ -58,14 +71,24 @@ function toStatement(
       `${what} must be { sql, params }, a query with toSQL(), or a statement that this database's client prepared`,
     );
   }
-  if (CONTROL.test(sql)) {
+  checkText(sql, what, executor.dialect);
+  return { sql, params: params.map((param, i) => toValue(param, `parameter ${i + 1} of ${what}`, executor)) };
+}
+
+function checkText(sql: string, what: string, dialect: Executor["dialect"]): void {
+  const bare = sql.replace(QUOTED, " ");
+  if (CONTROL.test(bare)) {
     throw new InvalidArgument(`${what} begins or ends a transaction; its batch is one already, leave it out`);
   }
-  return { sql, params: params.map((param, i) => toValue(param, `parameter ${i + 1} of ${what}`, dialect)) };
+  // Postgres refuses more than one by itself. Of SQLite's clients some run all, and some the first without a word.
+  if (dialect === "sqlite" && SEVERAL.test(bare)) {
+    throw new InvalidArgument(`${what} is more than one statement; pass each by itself`);
+  }
 }
 
 /** A parameter as every driver takes it. What a driver would store as something else without a word is refused. */
-function toValue(value: unknown, what: string, dialect: Executor["dialect"]): Value {
+function toValue(value: unknown, what: string, executor: Executor): Value {
+  const { dialect } = executor;
   const isSqlite = dialect === "sqlite";
   switch (typeof value) {
     case "string":
@@ -88,7 +111,7 @@ function toValue(value: unknown, what: string, dialect: Executor["dialect"]): Va
         return isSqlite ? value.getTime() : value.toISOString();
       }
       if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) break;
-      return JSON.stringify(value);
+      return encodeJson(value, what, executor);
   }
   throw new InvalidArgument(
     `${what} must be a string, a number, a boolean, null, a Date or plain JSON that ${dialect} can hold`,

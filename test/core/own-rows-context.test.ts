@@ -145,12 +145,24 @@ describe("ctx.succeedWith", () => {
         await expect(wrong([insert("a"), none])).rejects.toMatchObject({ ...argument, message: forms });
       }
       await expect(wrong("select 1")).rejects.toMatchObject(argument);
-      for (const sql of ["commit", " BEGIN", "rollback to x", "savepoint s", "End"]) {
+      const hidden = ["/* the end */ commit", "-- no\n;rollback", "-- one\n/* two\n */\tEND"];
+      for (const sql of ["commit", " BEGIN", "rollback to x", "savepoint s", "End", ...hidden]) {
         await expect(wrong([{ sql }])).rejects.toMatchObject({
           ...argument,
           message: expect.stringMatching(/^statement 1 of succeedWith begins or ends a transaction/),
         });
       }
+      for (const sql of ["select 1; ; select 2", "select ';' ;-- ;\n commit", `select "a""b", 'it''s' ; x`]) {
+        await expect(wrong([{ sql }])).rejects.toMatchObject({
+          ...argument,
+          message: "statement 1 of succeedWith is more than one statement; pass each by itself",
+        });
+      }
+      await expect(wrong([{ sql: "select ?", args: [1] }])).rejects.toMatchObject({
+        ...argument,
+        message: 'statement 1 of succeedWith has no option "args"; it takes sql, params',
+      });
+      await expect(wrong([insert("a", new Map())])).rejects.toMatchObject({ name: "SerializationError" });
       for (const param of [Number.NaN, 2n ** 60n, new Uint8Array(1), Symbol("x"), () => 1, new Date("x")]) {
         await expect(wrong([insert("a", param)])).rejects.toMatchObject({
           ...argument,
@@ -179,6 +191,7 @@ describe("ctx.succeedWith", () => {
         insert("json", { a: [1] }),
         insert("null", null),
         insert("undefined", undefined),
+        { sql: "update ledger set n = n where id in (';', \"id\") ; -- one statement; and a comment\n ;" },
       ]),
     );
     expect(rows()).toEqual([
