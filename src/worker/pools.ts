@@ -65,10 +65,10 @@ export class Pool {
   readonly #batch: number;
   /** A claim is worth a round trip once no more tasks than this are ready. */
   #lowWater: number;
-  /** Tasks that started while the last claim was on its way. */
-  #startedMeanwhile = 0;
-  /** The last claim: its smallest quota, and the tasks started before it; null if nothing was asked for. */
-  #asked: { readonly least: number; readonly started: number } | null = null;
+  /** Tasks that are expected to start while a claim is on its way. */
+  #startMeanwhile = 0;
+  /** The claim on its way: its smallest quota, and the tasks started and ready when it was sent; null if there is none. */
+  #asked: { readonly least: number; readonly started: number; readonly ready: number } | null = null;
 
   constructor(members: readonly Member[], slots: number, prefetch: number) {
     this.members = members;
@@ -91,7 +91,7 @@ export class Pool {
 
   /** Ready tasks when the next answer comes: without those that will have started. */
   get #expected(): number {
-    return Math.max(0, this.ready.size - this.#startedMeanwhile);
+    return Math.max(0, this.ready.size - this.#startMeanwhile);
   }
 
   /** Those of them that find a slot now. A name at its own limit has none, however many slots are free. */
@@ -138,19 +138,21 @@ export class Pool {
       }
     }
     const fits = Number.isFinite(least);
-    this.#asked = limit > 0 ? { least: fits ? least : 0, started: this.started } : null;
+    this.#asked =
+      limit > 0 ? { least: fits ? least : 0, started: this.started, ready: this.ready.size } : null;
     return { lanes, limit: fits ? limit : 0 };
   }
 
   /** Takes in how many tasks the claim brought, before they are added. */
   answered(taken: number): void {
     if (this.#asked === null) return;
-    const { least, started } = this.#asked;
+    const { least, started, ready } = this.#asked;
     this.hungry = least > 0 && taken >= least;
-    this.#startedMeanwhile = this.started - started;
-    // Ready tasks that all start before the answer comes never let it be late: then the next claim goes out at once.
+    const meanwhile = this.started - started;
     const ranDry = this.ready.size === 0;
-    const needed = ranDry ? Math.max(8, 2 * this.#lowWater) : 2 * this.#startedMeanwhile;
+    // Those that ran dry say only that no fewer start. If all of them do, the next claim goes out at once.
+    if (ready > 0) this.#startMeanwhile = ranDry ? Math.max(this.#startMeanwhile, meanwhile) : meanwhile;
+    const needed = ranDry ? Math.max(8, (ready > 0 ? 2 : 1) * this.#lowWater) : 2 * this.#startMeanwhile;
     this.#lowWater = Math.min(this.#prefetch, needed);
     this.#asked = null;
   }

@@ -33,7 +33,7 @@ describe("slots", () => {
     const wadi = memoryWadi();
     for (const name of ["a", "b", "c"]) await wadi.submitMany(name, some(15));
     const [gpu, c] = [counted(), counted()];
-    const worker = new Worker(wadi, { concurrency: 10, resources: { gpu: 3 } })
+    const worker = new Worker(wadi, { concurrency: 10, resources: { gpu: 3 }, prefetch: 20 })
       .task("a", gpu.handler, { resource: "gpu" })
       .task("b", gpu.handler, { resource: "gpu" })
       .task(

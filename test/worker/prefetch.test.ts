@@ -1,5 +1,7 @@
+import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { type TaskContext, Wadi, Worker } from "../../src/index.ts";
+import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { type Executor, type TaskContext, Wadi, Worker } from "../../src/index.ts";
 import { memoryWadi } from "../support/memory.ts";
 import { pickTargets } from "../support/targets.ts";
 import { until } from "../support/until.ts";
@@ -16,6 +18,8 @@ function held() {
 async function runningIn(wadi: Wadi): Promise<number> {
   return (await wadi.stats()).default!.running;
 }
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("round trips", () => {
   const tasks = 4000;
@@ -93,9 +97,9 @@ describe("what is claimed ahead", () => {
   test("has its leases renewed with those that run", async () => {
     const wadi = memoryWadi();
     await wadi.submitMany("a", some(4));
-    const worker = new Worker(wadi, { concurrency: 1, prefetch: 10, leaseMs: 100 }).task(
+    const worker = new Worker(wadi, { concurrency: 1, prefetch: 10, leaseMs: 400 }).task(
       "a",
-      () => new Promise((resolve) => setTimeout(resolve, 60)),
+      () => new Promise((resolve) => setTimeout(resolve, 180)),
     );
     expect(await worker.drain({ budgetMs: 5000 })).toMatchObject({ claimed: 4, succeeded: 4, lost: 0 });
   });
@@ -104,12 +108,12 @@ describe("what is claimed ahead", () => {
     const wadi = memoryWadi();
     const [, second] = await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }]);
     const seen: unknown[] = [];
-    const worker = new Worker(wadi, { concurrency: 1, prefetch: 1, leaseMs: 100 }).task(
+    const worker = new Worker(wadi, { concurrency: 1, prefetch: 1, leaseMs: 400 }).task(
       "a",
       async ({ payload }) => {
         seen.push(payload);
         await wadi.cancel(second!.id);
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await new Promise((resolve) => setTimeout(resolve, 400));
       },
     );
     expect(await worker.drain({ budgetMs: 5000 })).toMatchObject({ succeeded: 1, canceled: 1 });
@@ -224,6 +228,32 @@ describe("bytes", () => {
     expect(await drained).toMatchObject({ succeeded: 40 });
     clearInterval(timer);
   });
+});
+
+test("handlers go on while a round trip is on its way, and the next claim goes out before they run dry", async () => {
+  const inner = betterSqlite3(new Database(":memory:"));
+  const reader = new Wadi(inner);
+  await reader.submitMany("a", some(200));
+  let started = 0;
+  const idleAt: number[] = [];
+  /** Each answer comes after eight more tasks have started, if there are any to start. */
+  const slow: Executor = {
+    ...inner,
+    async batch(statements) {
+      const before = started;
+      const turns = performance.now() + 200;
+      while (started < before + 8 && started > 0 && performance.now() < turns) await turn();
+      if (started > 0 && started < before + 8) idleAt.push(started);
+      return inner.batch(statements);
+    },
+  };
+  const worker = new Worker(new Wadi(slow), { concurrency: 2, prefetch: 40 }).task("a", async () => {
+    started++;
+    await turn();
+  });
+  expect(await worker.drain()).toMatchObject({ succeeded: 200 });
+  // Only at the end is nothing left to start.
+  expect(idleAt.filter((at) => at < 200)).toEqual([]);
 });
 
 test("a settlement does not wait for a slow neighbour", async () => {
