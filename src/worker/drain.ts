@@ -45,7 +45,7 @@ export class Drain {
   /** Tasks claimed when it was last told that nothing is left. */
   #toldAt = 0;
   /** What the last claim said, and when by the local clock. */
-  #next = { nextDueAtMs: null as number | null, nowMs: 0, atMs: 0 };
+  #next = { nextDueAtMs: null as number | null, nowMs: 0, limited: false, atMs: 0 };
 
   constructor(plan: DrainPlan) {
     const { endless, hooks, wadi, deadlineMs, reserveMs } = plan;
@@ -254,13 +254,13 @@ export class Drain {
   }
 
   #take(claimed: Claimed, { request, sentAtMs }: Cycle): void {
-    const { learned } = this.#plan;
+    const { nextDueAtMs, nowMs, limited } = claimed;
     this.#tally.recover(claimed.recovered);
     this.#hand.add(claimed, request!, sentAtMs);
     if (this.#isStopping) this.#hand.releaseReady();
-    this.#next = { nextDueAtMs: claimed.nextDueAtMs, nowMs: claimed.nowMs, atMs: Date.now() };
-    if (claimed.limited && !learned.limited) this.#becomeHungry();
-    learned.limited = claimed.limited;
+    this.#next = { nextDueAtMs, nowMs, limited, atMs: Date.now() };
+    if (limited && !request!.limited) this.#becomeHungry();
+    this.#plan.learned.limited = limited;
   }
 
   #stopIfDue(nowMs: number): void {
@@ -293,7 +293,7 @@ export class Drain {
       this.#tally.drained(this.#next);
     }
     if (this.#idle.isWaiting || !this.#hasRoom) return;
-    const { nextDueAtMs } = this.#next;
-    this.#idle.wait(nextDueAtMs === null ? NEVER : this.#localMs(nextDueAtMs));
+    const { nextDueAtMs, limited } = this.#next;
+    this.#idle.wait(nextDueAtMs === null ? NEVER : this.#localMs(nextDueAtMs), limited);
   }
 }

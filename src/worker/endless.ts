@@ -6,10 +6,11 @@ export interface Endless {
   readonly graceMs: number;
   /**
    * Resolves when the queues should be looked at again: at `untilMs` (epoch milliseconds, `Infinity` if nothing is
-   * queued, past if tasks are due that could not be claimed) at the latest, sooner on a signal that came since the last wait began, or by polling. `wake` resolves when
-   * the drain does not want to know any more; then it should resolve, too.
+   * queued, past if tasks are due that could not be claimed) at the latest, sooner on a signal that came since the last
+   * wait began, or by polling. `wake` resolves when the drain does not want to know any more; then it should resolve, too.
+   * `isUntold`: tasks wait for a fleet-wide limit, and no signal says that another worker has made room.
    */
-  idle(untilMs: number, wake: Promise<void>): Promise<void>;
+  idle(untilMs: number, wake: Promise<void>, isUntold: boolean): Promise<void>;
 }
 
 /** Pause before the look that follows what was told first. A signal of new tasks comes sooner, and saves it. */
@@ -40,14 +41,14 @@ export class Idle {
     return true;
   }
 
-  wait(untilMs: number): void {
+  wait(untilMs: number, isUntold: boolean): void {
     let end = () => {};
     const wake = new Promise<void>((resolve) => {
       end = resolve;
     });
     this.#end = end;
     const latestMs = this.#isShort ? Date.now() + SOON_MS : Number.POSITIVE_INFINITY;
-    void this.#wait(Math.min(untilMs, latestMs), wake).then(() => {
+    void this.#wait(Math.min(untilMs, latestMs), wake, isUntold).then(() => {
       if (this.#end !== end) return;
       this.#end = null;
       this.#onDue();
@@ -62,9 +63,9 @@ export class Idle {
     end?.();
   }
 
-  async #wait(untilMs: number, wake: Promise<void>): Promise<void> {
+  async #wait(untilMs: number, wake: Promise<void>, isUntold: boolean): Promise<void> {
     try {
-      await this.#endless.idle(untilMs, wake);
+      await this.#endless.idle(untilMs, wake, isUntold);
     } catch (error) {
       this.#onError(error);
       await new Promise((resolve) => setTimeout(resolve, 1000));

@@ -62,7 +62,7 @@ export class Host {
       get graceMs() {
         return graceMs();
       },
-      idle: (untilMs, wake) => idle.wait(untilMs, wake),
+      idle: (...args) => idle.wait(...args),
     };
     this.#drain = plan.newDrain(endless, hooks);
     this.#upkeep = new Upkeep({ ...plan, report: this.#report });

@@ -42,10 +42,11 @@ export class IdleWait {
   /**
    * Waits until `untilMs` (epoch milliseconds) at the latest, and no longer than `over` takes to resolve. A time that is
    * past means that tasks are due which could not be claimed: others have them in hand, or their names have no slot.
+   * What `isUntold` waits for something that the database never tells of.
    */
-  async wait(untilMs: number, over: Promise<void>): Promise<void> {
+  async wait(untilMs: number, over: Promise<void>, isUntold = false): Promise<void> {
     const dueInMs = untilMs - Date.now();
-    const pauseMs = this.#pause(dueInMs <= 0);
+    const pauseMs = this.#pause(dueInMs <= 0, isUntold);
     if (!this.#isTold) {
       const told = new Promise<void>((resolve) => {
         this.#end = resolve;
@@ -57,7 +58,7 @@ export class IdleWait {
   }
 
   /** The jitter keeps the workers of a fleet from looking at one moment. */
-  #pause(isDue: boolean): number {
+  #pause(isDue: boolean, isUntold: boolean): number {
     const { pollMs, maxPollMs, isPushed, claimed } = this.#options;
     const count = claimed();
     if (count > this.#claimedBefore) {
@@ -71,7 +72,7 @@ export class IdleWait {
       this.#duePauseMs = pauseMs * 2;
       return pauseMs * jitter;
     }
-    const pauseMs = isPushed() ? Math.max(SAFETY_POLL_MS, maxPollMs) : this.#pauseMs;
+    const pauseMs = isPushed() && !isUntold ? Math.max(SAFETY_POLL_MS, maxPollMs) : this.#pauseMs;
     this.#pauseMs = Math.max(pollMs, Math.min(maxPollMs, this.#pauseMs * GROWTH));
     return pauseMs * jitter;
   }

@@ -1,3 +1,4 @@
+import type { Executor } from "../core/executor.ts";
 import type { Retention } from "../core/operations/control.ts";
 import type { Wadi } from "../producer/wadi.ts";
 
@@ -83,10 +84,12 @@ export class Upkeep {
 }
 
 let lastDrainSweepMs = Number.NEGATIVE_INFINITY;
+/** The last one that each database was there for, so that those drained in turn are swept in turn too. */
+const drainSweepsMs = new WeakMap<Executor, number>();
 
 /**
- * One sweep in what is left of a short drain, at most one a minute in this process: an invocation has no time of its
- * own for it. True if it was sent.
+ * One sweep in what is left of a short drain, at most one a minute for each executor that stays in this process, and one
+ * a minute for all that are new: an invocation has no time of its own for it. True if it was sent.
  */
 export async function sweepAfterDrain(
   { wadi, retention, report }: Omit<UpkeepPlan, "sweepMs">,
@@ -94,7 +97,10 @@ export async function sweepAfterDrain(
 ): Promise<boolean> {
   const nowMs = Date.now();
   if (retention.length === 0 || deadlineMs - nowMs < LEAST_LEFT_MS) return false;
-  if (nowMs - lastDrainSweepMs < DRAIN_SWEEP_MS) return false;
+  const lastMs = drainSweepsMs.get(wadi.executor) ?? lastDrainSweepMs;
+  drainSweepsMs.set(wadi.executor, lastMs);
+  if (nowMs - lastMs < DRAIN_SWEEP_MS) return false;
+  drainSweepsMs.set(wadi.executor, nowMs);
   lastDrainSweepMs = nowMs;
   await wadi.store
     .sweep(retention, { limit: BATCH }, { deadlineMs })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type DrainSummary, Wadi, Worker } from "../../src/index.ts";
 import { ManualClock, memoryWadi } from "../support/memory.ts";
 import { pickTargets } from "../support/targets.ts";
@@ -55,4 +55,23 @@ test("a drain whose rate is used up ends, and says when to come back", async () 
   expect(await worker.drain()).toMatchObject({ succeeded: 3, more: false, nextDueAtMs: beganAtMs + 60_000 });
   clock.advance(60_000);
   expect(await worker.drain()).toMatchObject({ succeeded: 2, more: false, nextDueAtMs: null });
+});
+
+test("drains of one worker that run side by side all find limited tasks", async () => {
+  const wadi = memoryWadi();
+  for (const payload of [1, 2]) await wadi.submit("a", payload, { limits: { key: "k", concurrency: 9 } });
+  const worker = new Worker(wadi).task("a", () => null);
+  let answer = () => {};
+  const { cycle } = wadi.store;
+  vi.spyOn(wadi.store, "cycle").mockImplementationOnce(async (...args) => {
+    const answered = await cycle.apply(wadi.store, args);
+    await new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    return answered;
+  });
+  const first = worker.drain();
+  expect(await worker.drain({ maxTasks: 1 })).toMatchObject({ succeeded: 1 });
+  answer();
+  expect(await first).toMatchObject({ succeeded: 1, more: false });
 });

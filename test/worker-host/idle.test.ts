@@ -27,10 +27,10 @@ const idleWait = (options: Partial<IdleOptions> = {}) =>
   });
 
 /** How long it waits, in milliseconds. */
-async function pause(idle: IdleWait, untilMs = Number.POSITIVE_INFINITY): Promise<number> {
+async function pause(idle: IdleWait, untilMs = Number.POSITIVE_INFINITY, isUntold = false): Promise<number> {
   const startMs = Date.now();
   let endMs: number | undefined;
-  void idle.wait(untilMs, never).then(() => {
+  void idle.wait(untilMs, never, isUntold).then(() => {
     endMs = Date.now();
   });
   while (endMs === undefined) await vi.advanceTimersToNextTimerAsync();
@@ -73,6 +73,14 @@ test("are long while the database tells of new tasks, and short again once it do
   expect(await pause(idle)).toBe(2250);
   isPushed = true;
   expect(await pause(idleWait({ maxPollMs: 60_000 }))).toBe(60_000);
+});
+
+test("are those of a worker that polls where the database tells nothing of what it waits for", async () => {
+  const idle = idleWait();
+  isPushed = true;
+  const pauses: number[] = [];
+  for (let look = 0; look < 5; look++) pauses.push(await pause(idle, Number.POSITIVE_INFINITY, true));
+  expect(pauses).toEqual([1000, 1500, 2250, 3000, 3000]);
 });
 
 test("are never all of one length", async () => {

@@ -47,6 +47,35 @@ test("Postgres tells a worker of what others submit in its queues, again after i
   await theirs.close();
 });
 
+test("Postgres does not tell when a fleet-wide limit has room again, so it polls for that", async () => {
+  const wadi = new Wadi(pg(db.pool()));
+  const theirs = new Wadi(pg(db.pool()));
+  const limits = { key: "one at a time", concurrency: 1 };
+  let end = () => {};
+  const other = new Worker(theirs).task(
+    "theirs",
+    () =>
+      new Promise<void>((resolve) => {
+        end = resolve;
+      }),
+  );
+  const worker = new Worker(wadi, { pollMs: 10, maxPollMs: 20 }).task("ours", echo);
+  await other.background(async () => {
+    await theirs.submit("theirs", null, { limits });
+    await until(() => other.stats().running === 1);
+    await worker.background(async () => {
+      await until(() => worker.stats().push === "listening");
+      const { id } = await wadi.submit("ours", 1, { limits });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(await wadi.get(id)).toMatchObject({ status: "queued" });
+      end();
+      expect(await wadi.wait(id, { timeoutMs: 20_000 })).toMatchObject({ result: 1 });
+    });
+  });
+  await wadi.close();
+  await theirs.close();
+});
+
 test("where it cannot listen it polls, and says so", async () => {
   const executor = pg(db.pool());
   const told: string[] = [];

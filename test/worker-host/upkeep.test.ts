@@ -119,3 +119,18 @@ test("a short drain sweeps with a second left, at most once a minute, and surviv
   expect(await sweepAfterDrain(plan, left(5000))).toBe(true);
   expect(reports).toEqual(["sweep: away"]);
 });
+
+test("databases that are drained in turn are swept in turn", async () => {
+  vi.setSystemTime(Date.now() + 24 * 3_600_000); // other tests of this process
+  const [first, second] = [await ended(1), await ended(1)];
+  for (let minute = 0; minute < 3; minute++) {
+    for (const { wadi } of [first, second]) {
+      await sweepAfterDrain({ wadi, retention, report }, Date.now() + 5000);
+    }
+    vi.setSystemTime(Date.now() + 60_000);
+  }
+  expect([first.sweeps, second.sweeps]).toEqual([
+    [1, 0, 0],
+    [1, 0],
+  ]);
+});
