@@ -55,36 +55,31 @@ export async function compare(
 }
 
 /**
- * Runs both sides in turn, one operation at a time, and reports how their median durations compare: as operations a
+ * Runs both sides in turn, one operation each, and reports how their median durations compare: as operations a
  * second, so that a ratio of 0.5 is twice the time.
  */
 export async function comparePace(
-  scope: Scope,
+  { engine, rounds, wants, report }: Scope,
   workload: string,
   floor: () => Promise<void>,
   wadi: () => Promise<void>,
   times: number,
 ): Promise<void> {
-  if (!scope.wants(workload)) return;
-  const medians: { floor: number[]; wadi: number[] } = { floor: [], wadi: [] };
-  await durations(floor, times); // warm-up
-  await durations(wadi, times);
-  for (let round = 0; round < scope.rounds; round++) {
-    medians.floor.push(median(await durations(floor, times)));
-    medians.wadi.push(median(await durations(wadi, times)));
+  if (!wants(workload)) return;
+  const taken: { floor: number[]; wadi: number[] } = { floor: [], wadi: [] };
+  for (let i = -times; i < times * rounds; i++) {
+    const [floorMs, wadiMs] = [await durationMs(floor), await durationMs(wadi)];
+    if (i < 0) continue; // warm-up
+    taken.floor.push(floorMs);
+    taken.wadi.push(wadiMs);
   }
-  const pace = (values: readonly number[]) => 1000 / median(values);
-  scope.report(resultOf(scope.engine, workload, pace(medians.floor), pace(medians.wadi)));
+  report(resultOf(engine, workload, 1000 / median(taken.floor), 1000 / median(taken.wadi)));
 }
 
-async function durations(operation: () => Promise<void>, times: number): Promise<number[]> {
-  const taken: number[] = [];
-  for (let i = 0; i < times; i++) {
-    const started = performance.now();
-    await operation();
-    taken.push(performance.now() - started);
-  }
-  return taken;
+async function durationMs(operation: () => Promise<void>): Promise<number> {
+  const started = performance.now();
+  await operation();
+  return performance.now() - started;
 }
 
 export function resultOf(engine: string, workload: string, floor: number, wadi: number): Result {
