@@ -97,7 +97,7 @@ class Workers {
     const member = await this.#crew.start().open(this.#address);
     this.#working.push(member);
     const record = join(this.#records, String(member.pid));
-    member.work({ record, concurrency: 8, leaseMs: LEASE_MS }).catch((error) => {
+    member.work({ record, concurrency: 4, leaseMs: LEASE_MS }).catch((error) => {
       this.#failure ??= error;
     });
   }
