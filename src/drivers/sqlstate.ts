@@ -53,9 +53,14 @@ export function causes(error: unknown): object[] {
   return chain;
 }
 
+/** Where the server meets a wrong number of values. It calls that 08P01, but the connection goes on, and it is no use to try again. */
+const BIND = "exec_bind_message";
+const UNDEFINED_PARAMETER = "42P02";
+
 /** The first SQLSTATE among an error and its causes. */
 export function sqlStateOf(error: unknown): string | undefined {
-  for (const { code } of causes(error) as { code?: unknown }[]) {
+  for (const { code, routine } of causes(error) as { code?: unknown; routine?: unknown }[]) {
+    if (routine === BIND) return UNDEFINED_PARAMETER;
     if (typeof code === "string" && SQLSTATE.test(code)) return code;
   }
   return undefined;

@@ -41,14 +41,13 @@ export function ownStatements(executor: Executor, statements: readonly OwnStatem
   const own = statements.map((statement, i) => {
     const what = `statement ${i + 1} of succeedWith`;
     if (typeof statement?.toSQL === "function") return toStatement(statement.toSQL(), what, executor);
-    if (!native?.is(statement)) {
-      const plain = toStatement(statement, what, executor);
-      onlyKnown(what, statement, ["sql", "params"]);
-      return plain;
+    const isText = typeof statement?.sql === "string";
+    if (native?.is(statement)) {
+      if (isText) checkText(statement.sql, what, dialect);
+      return { native: statement };
     }
-    const { sql } = statement as { readonly sql?: unknown }; // libSQL shows it
-    if (typeof sql === "string") checkText(sql, what, dialect);
-    return { native: statement };
+    if (isText) onlyKnown(what, statement, ["sql", "params"]);
+    return toStatement(statement, what, executor);
   });
   if (native === undefined || !own.some((statement) => "native" in statement)) {
     return (before, after) => executor.batch([...before, ...(own as Statement[]), after]);
@@ -71,11 +70,16 @@ function toStatement(
       `${what} must be { sql, params }, a query with toSQL(), or a statement that this database's client prepared`,
     );
   }
-  checkText(sql, what, executor.dialect);
+  const bare = checkText(sql, what, executor.dialect);
+  const count = executor.dialect === "sqlite" ? placeholders(bare) : undefined;
+  if (count !== undefined && count !== params.length) {
+    throw new InvalidArgument(`${what} has ${count} placeholders and ${params.length} params`);
+  }
   return { sql, params: params.map((param, i) => toValue(param, `parameter ${i + 1} of ${what}`, executor)) };
 }
 
-function checkText(sql: string, what: string, dialect: Executor["dialect"]): void {
+/** Returns the text without what is quoted in it. */
+function checkText(sql: string, what: string, dialect: Executor["dialect"]): string {
   const bare = sql.replace(QUOTED, " ");
   if (CONTROL.test(bare)) {
     throw new InvalidArgument(`${what} begins or ends a transaction; its batch is one already, leave it out`);
@@ -84,6 +88,19 @@ function checkText(sql: string, what: string, dialect: Executor["dialect"]): voi
   if (dialect === "sqlite" && SEVERAL.test(bare)) {
     throw new InvalidArgument(`${what} is more than one statement; pass each by itself`);
   }
+  return bare;
+}
+
+/**
+ * How many values SQLite takes for it; undefined if some have names. Postgres counts by itself, and of SQLite's clients some
+ * store NULL for what is not given.
+ */
+function placeholders(bare: string): number | undefined {
+  if (/[:@$]\w/.test(bare)) return undefined;
+  let most = 0;
+  for (const [, number] of bare.matchAll(/\?(\d*)/g))
+    most = number === "" ? most + 1 : Math.max(most, Number(number));
+  return most;
 }
 
 /** A parameter as every driver takes it. What a driver would store as something else without a word is refused. */

@@ -158,6 +158,16 @@ describe("ctx.succeedWith", () => {
           message: "statement 1 of succeedWith is more than one statement; pass each by itself",
         });
       }
+      for (const [sql, count] of [
+        ["select ?, '?'", 1],
+        ["select ?2, ? -- ?", 3],
+        ["select 1", 0],
+      ]) {
+        await expect(wrong([{ sql, params: [1, 2] }])).rejects.toMatchObject({
+          ...argument,
+          message: `statement 1 of succeedWith has ${count} placeholders and 2 params`,
+        });
+      }
       await expect(wrong([{ sql: "select ?", args: [1] }])).rejects.toMatchObject({
         ...argument,
         message: 'statement 1 of succeedWith has no option "args"; it takes sql, params',

@@ -87,6 +87,11 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
     });
     const missing = succeedWith(db.wadi.store, task, [{ sql: "delete from no_such_table" }], "1");
     await expect(missing).rejects.toMatchObject({ name: "DriverError", retryable: false });
+    const { sql } = db.insert("b");
+    for (const params of [[], ["b", "c", "d"]]) {
+      const miscounted = succeedWith(db.wadi.store, task, [{ sql, params }], "1");
+      await expect(miscounted).rejects.toMatchObject({ retryable: false });
+    }
     expect(await db.ledger()).toEqual(["taken"]);
     expect(await db.wadi.get(task.id)).toMatchObject({ status: "running" });
     await succeedWith(db.wadi.store, task, [db.insert("a")], "1");
