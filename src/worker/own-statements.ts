@@ -41,12 +41,12 @@ export function ownStatements(executor: Executor, statements: readonly OwnStatem
   const own = statements.map((statement, i) => {
     const what = `statement ${i + 1} of succeedWith`;
     if (typeof statement?.toSQL === "function") return toStatement(statement.toSQL(), what, executor);
-    const isText = typeof statement?.sql === "string";
+    const text = typeof statement?.sql === "string" ? statement.sql : undefined;
     if (native?.is(statement)) {
-      if (isText) checkText(statement.sql, what, dialect);
+      if (text !== undefined) checkText(text, what, dialect);
       return { native: statement };
     }
-    if (isText) onlyKnown(what, statement, ["sql", "params"]);
+    if (text !== undefined) onlyKnown(what, statement, ["sql", "params"]);
     return toStatement(statement, what, executor);
   });
   if (native === undefined || !own.some((statement) => "native" in statement)) {
