@@ -8,6 +8,7 @@ import {
   isInTransaction,
 } from "./better-sqlite3-handle.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
+import { checkOptions } from "./driver-options.ts";
 import { groupQueue, type Member, type Outcome } from "./group-commit.ts";
 import { isFull } from "./sqlite-errors.ts";
 
@@ -49,6 +50,11 @@ export function betterSqlite3(
   db: BetterSqlite3Like,
   options: BetterSqlite3Options = {},
 ): Executor<never, true> {
+  checkOptions("betterSqlite3", options, {
+    journalMode: ["wal", "keep"],
+    synchronous: ["keep", "normal", "full", "extra"],
+    busyTimeoutMs: "milliseconds",
+  });
   const handle = borrow(db, () => {
     const isLog = options.journalMode !== "keep" && !db.memory;
     if (isLog) db.pragma("journal_mode = wal");

@@ -1,6 +1,7 @@
 import type { ErrorClass, Executor, Limits, Row, Statement, Value } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
+import { checkOptions } from "./driver-options.ts";
 import { classifySqlite, isFull } from "./sqlite-errors.ts";
 
 export interface LibsqlStatement {
@@ -58,6 +59,7 @@ export function libsql(
   client: LibsqlClientLike,
   options: LibsqlOptions = {},
 ): Executor<LibsqlStatement, false> {
+  checkOptions("libsql", options, { journalMode: ["wal", "keep"], busyTimeoutMs: "milliseconds" });
   const isFile = client.protocol === "file";
   const send = isFile ? fileSender(client, options) : (call: Call) => call();
   const sendAll = async (statements: readonly LibsqlStatement[]) =>

@@ -1,4 +1,5 @@
 import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
+import { checkOptions } from "./driver-options.ts";
 import { inTurn } from "./in-turn.ts";
 import { type ListenClient, pgListener } from "./pg-listen.ts";
 import { forgetPrepared, type PgConnectionLike, PgPipeline, queryFor } from "./pg-pipeline.ts";
@@ -75,6 +76,7 @@ const guarded = new WeakSet<object>();
  * Errors of idle connections, which node-pg would end the process for, are left to the pool.
  */
 export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): Executor<never, false> {
+  checkOptions("pg", options, { schema: null, prepare: "boolean", listen: "boolean" });
   const pool = "totalCount" in client ? client : undefined;
   const notSent = new WeakSet<object>();
   let prepare = options.prepare ?? true;
