@@ -233,8 +233,9 @@ export class Drain {
     const isAll = this.#hand.ready === 0 && this.#hand.running.size === 0;
     const isBack = attempts.some(({ settlement }) => "delayMs" in (settlement as object));
     const foundAll = attempts.length > 0 && !isBack && this.#pools.every(({ hungry }) => !hungry);
-    // Whoever waits for the last tasks there were is told of them first, and the next look follows.
-    const tellsFirst = isAll && foundAll && (this.#idle?.lookSoon() ?? false);
+    // Whoever waits for the last tasks there were is told of them first, and the next look follows. Where tasks wait
+    // for a limit, those were not the last: their end has made room.
+    const tellsFirst = isAll && foundAll && !this.#next.limited && (this.#idle?.lookSoon() ?? false);
     const looks = !tellsFirst && (isBack || this.#hasRoom || (isAll && this.#idle === null));
     return { attempts, request: looks ? this.#request(nowMs) : null, sentAtMs: nowMs, resent: false };
   }

@@ -23,7 +23,7 @@ function notingWadi() {
   const { statements } = executor.protocol;
   const has = (request: string, name: keyof typeof statements) => request.includes(statements[name]!.sql);
   const tell = (request: string) =>
-    [has(request, "settle_tasks") && "settle", has(request, "claim_tasks") && "look"]
+    [has(request, "settle_tasks") && "settle", has(request, "select_next_due") && "look"]
       .filter(Boolean)
       .join("+");
   return { wadi: new Wadi(noting), told: () => requests.map(tell).filter((what) => what !== ""), requests };
@@ -47,6 +47,20 @@ test("a claim that took all it asked for is followed by one that goes with the s
   const { wadi, told, requests } = notingWadi();
   await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
   const worker = new Worker(wadi, { concurrency: 2 }).task("a", ({ payload }) => payload);
+  requests.length = 0;
+  const ended = worker.run();
+  await until(() => told().length > 3);
+  expect(told()).toEqual(["look", "settle+look", "settle", "look"]);
+  await worker.stop();
+  await ended;
+});
+
+test("so is one that left tasks waiting for a limit, which the settlement makes room for", async () => {
+  const { wadi, told, requests } = notingWadi();
+  const entry = { payload: 1, limits: { key: "k", concurrency: 1 } };
+  await wadi.submitMany("a", [entry, entry, entry]);
+  const worker = new Worker(wadi).task("a", ({ payload }) => payload);
+  await worker.drain({ maxTasks: 1 });
   requests.length = 0;
   const ended = worker.run();
   await until(() => told().length > 3);
