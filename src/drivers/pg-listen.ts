@@ -25,13 +25,33 @@ interface Link {
 }
 
 /** LISTEN for any number of subscribers over one connection, held while there is one. */
-export interface PgListener {
-  listen(
-    channels: readonly string[],
-    onSignal: OnSignal,
-    onClose: (error?: unknown) => void,
-  ): Promise<() => void>;
-  close(): void;
+export type Listen = (
+  channels: readonly string[],
+  onSignal: OnSignal,
+  onClose: (error?: unknown) => void,
+) => Promise<() => void>;
+
+/** One user's part of a `Listen` that is shared with others. */
+export function shareOf(listen: Listen): { listen: Listen; close(): void } {
+  const stops = new Set<() => void>();
+  let closes = 0;
+  return {
+    async listen(...subscription) {
+      const before = closes;
+      const stop = await listen(...subscription);
+      const stopMine = () => {
+        stops.delete(stopMine);
+        stop();
+      };
+      stops.add(stopMine);
+      if (closes > before) stopMine();
+      return stopMine;
+    },
+    close() {
+      closes++;
+      for (const stop of stops) stop();
+    },
+  };
 }
 
 /** A channel to hear oneself on, and how long that may take on a busy machine, in milliseconds. */
@@ -42,7 +62,7 @@ const PROBE_MS = 2000;
 type Notify = (channel: string, payload: string) => Promise<unknown>;
 
 /** Without `notify` it is taken on trust that notifications arrive. */
-export function pgListener(open: () => Promise<ListenClient>, notify?: Notify): PgListener {
+export function pgListener(open: () => Promise<ListenClient>, notify?: Notify): Listen {
   let link: Promise<Link> | undefined;
 
   async function connect(): Promise<Link> {
@@ -58,7 +78,7 @@ export function pgListener(open: () => Promise<ListenClient>, notify?: Notify): 
     const opened: Link = {
       command: (text) =>
         turn(async () => {
-          if (ended) throw new Error("the executor was closed while it began to listen");
+          if (ended) throw new Error("the connection was let go while a listener joined it");
           return client.query(text);
         }),
       subscriptions,
@@ -137,31 +157,17 @@ export function pgListener(open: () => Promise<ListenClient>, notify?: Notify): 
     );
   }
 
-  return {
-    async listen(channels, onSignal, onClose) {
-      const subscription = { channels: [...channels], onSignal, onClose };
-      const opened = await attach(subscription);
-      try {
-        // Also for channels another subscriber has: the answer means that this one misses nothing from now on.
-        await opened.command(commands("listen", channels));
-      } catch (error) {
-        detach(opened, subscription);
-        throw error;
-      }
-      return () => detach(opened, subscription);
-    },
-    close() {
-      link?.then(
-        (opened) => {
-          opened.subscriptions.clear();
-          opened.command("unlisten *").then(
-            () => opened.end(false),
-            () => opened.end(true),
-          );
-        },
-        () => {},
-      );
-    },
+  return async (channels, onSignal, onClose) => {
+    const subscription = { channels: [...channels], onSignal, onClose };
+    const opened = await attach(subscription);
+    try {
+      // Also for channels another subscriber has: the answer means that this one misses nothing from now on.
+      await opened.command(commands("listen", channels));
+    } catch (error) {
+      detach(opened, subscription);
+      throw error;
+    }
+    return () => detach(opened, subscription);
   };
 }
 

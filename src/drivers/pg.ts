@@ -1,7 +1,7 @@
 import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
 import { checkOptions } from "./driver-options.ts";
 import { inTurn } from "./in-turn.ts";
-import { type ListenClient, pgListener } from "./pg-listen.ts";
+import { type Listen, type ListenClient, pgListener, shareOf } from "./pg-listen.ts";
 import { forgetPrepared, type PgConnectionLike, PgPipeline, queryFor } from "./pg-pipeline.ts";
 import { type PgSchemaOption, protocolIn } from "./pg-schema.ts";
 import { pgTransaction } from "./pg-transaction.ts";
@@ -67,6 +67,8 @@ function isInTransaction(tx: unknown): tx is PgClientLike {
 
 const ignore = () => {};
 const guarded = new WeakSet<object>();
+/** By pool: functions make an executor for each request, and each would take a connection of its own to listen. */
+const listening = new WeakMap<object, Listen>();
 
 /**
  * An executor over a node-pg `Pool` or `Client` (the JavaScript one, not pg-native), which stays yours to end.
@@ -175,10 +177,14 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
     const borrowed = await pool.connect().catch(unsent);
     return { client: borrowed, turn: inTurn(), release: (broken) => borrowed.release(broken) };
   }
-  const listener = pgListener(
-    openListenClient,
-    pool && ((...params) => exchange([{ sql: "select pg_notify($1, $2)", params }])),
-  );
+  const listen =
+    listening.get(client) ??
+    pgListener(
+      openListenClient,
+      pool && ((...params) => exchange([{ sql: "select pg_notify($1, $2)", params }])),
+    );
+  if (pool !== undefined) listening.set(pool, listen);
+  const listener = shareOf(listen);
   // A connection that listens is one less for the work: a small pool keeps all of its own.
   const isSmall = pool === undefined || (pool.options?.max ?? 10) < 3;
   if (options.listen ?? !isSmall) executor.listen = listener.listen;

@@ -92,6 +92,10 @@ describe.each(Object.keys(nativeClients))("statements for a batch of one's own, 
     await expect(refused).rejects.toThrow("wadi:already_exists");
     expect(await ledger()).toEqual([]);
     expect(await wadi.list()).toHaveLength(1);
+    // Also where another has taken the key over since then.
+    await wadi.submit("mail", 3, { key: "k", conflict: "replace" });
+    await client.batch(statements);
+    expect(await wadi.list()).toHaveLength(2);
   });
 
   test("cancel", async () => {

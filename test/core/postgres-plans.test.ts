@@ -78,7 +78,7 @@ const HOT = [
   hot(
     "fence_task_keys",
     { tasks_json: JSON.stringify([taskInput("task_x", { key: "k", conflict: "reject" })]) },
-    [],
+    [PRIMARY],
   ),
   hot("cancel_task", { ...target, now_ms: null }, [PRIMARY]),
   hot("retry_task", { ...target, reset_attempt: 0, now_ms: null }, [PRIMARY]),

@@ -30,7 +30,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   debounce_tasks: [KEY, TASK],
   delete_limit_starts: [RUNNING_LIMITED, LIMIT, START],
   fence_lease: [TASK],
-  fence_task_keys: [KEY],
+  fence_task_keys: [KEY, TASK],
   free_task_keys: [KEY, TASK],
   insert_crashes: [LEASE],
   insert_failures: [TASK],

@@ -63,6 +63,22 @@ describe("listen", () => {
     await until(() => pool.idleCount === pool.totalCount);
   });
 
+  it("needs one connection for any number of executors of a pool, each of which closes its own part", async () => {
+    const pool = db.pool({ max: 3 });
+    const executors = Array.from({ length: 5 }, () => pg(pool));
+    const got: number[] = [];
+    for (const [i, executor] of executors.entries())
+      await executor.listen!(["a"], () => got.push(i), unexpected);
+    expect(pool.totalCount - pool.idleCount).toBe(1);
+    for (const executor of executors.slice(1)) await executor.close();
+    await notify("a", "");
+    await until(() => got.length > 0);
+    expect(got).toEqual([0]);
+    await executors[0]!.close();
+    await until(() => pool.idleCount === pool.totalCount);
+    await pool.end();
+  });
+
   it.each(["pool", "client"])("tells every listener when its connection is lost, on a %s", async (kind) => {
     const pool = db.pool({ max: 3 });
     const executor = kind === "pool" ? pg(pool) : pg(await db.client(), { listen: true });
