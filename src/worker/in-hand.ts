@@ -11,6 +11,8 @@ import { laneKey } from "./registration.ts";
 import type { Tally } from "./tally.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
+/** A local clock that was set back by this makes the estimates of when leases run out worthless. */
+const SET_BACK_MS = 50;
 
 export interface InHandOptions {
   readonly wadi: Wadi;
@@ -47,6 +49,7 @@ export class InHand implements AttemptOwner {
   readonly #pools = new Map<Member, Pool>();
   readonly #leases = new Set<Lease>();
   #isStarting = false;
+  #lookedAtMs = 0;
 
   constructor(options: InHandOptions) {
     this.#options = options;
@@ -202,8 +205,13 @@ export class InHand implements AttemptOwner {
     }
   }
 
-  /** Stops the handlers whose time is up, and cuts off those that were stopped and did not come back. */
+  /**
+   * Stops the handlers whose time is up, and cuts off those that were stopped and did not come back. Called in each
+   * turn of the loop, so it also notices a clock that was set back.
+   */
   expire(nowMs: number): void {
+    if (nowMs < this.#lookedAtMs - SET_BACK_MS) this.renewNow();
+    this.#lookedAtMs = nowMs;
     if (nowMs < this.expiresAtMs) return;
     this.expiresAtMs = NEVER;
     for (const delivery of [...this.running]) {

@@ -1,5 +1,5 @@
 import Database from "better-sqlite3";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { type TaskContext, Wadi, Worker, type WorkerOptions } from "../../src/index.ts";
 import { readMoves, startAudit } from "../races/support/audit.ts";
@@ -107,6 +107,31 @@ describe("a worker that stays", () => {
     await until(async () => (await reader.get(id))?.status === "canceled");
     await worker.stop();
     expect(await running).toMatchObject({ canceled: 1, lost: 0, recovered: 0 });
+  });
+
+  test("keeps its leases although its clock is set back by an hour", async () => {
+    const { wadi, reader } = await lossyWadi();
+    await reader.submitMany("a", [{ payload: 1 }, { payload: 2 }]);
+    let end = () => {};
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const options = { ...POLLS, concurrency: 1, prefetch: 1, leaseMs: 300 };
+    const worker = new Worker(wadi, options).task("a", () => over);
+    const running = worker.run();
+    await until(() => worker.stats().running === 1);
+    const now = Date.now;
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => now() - 3_600_000);
+    try {
+      await new Promise((resolve) => setTimeout(resolve, 900));
+      await new Worker(reader).task("b", () => null).drain(); // would recover what is lost
+      end();
+      await until(async () => (await reader.stats()).default!.succeeded === 2);
+    } finally {
+      clock.mockRestore();
+    }
+    await worker.stop();
+    expect(await running).toMatchObject({ claimed: 2, succeeded: 2, lost: 0 });
   });
 
   test("ends its stop although the database is away, and says what it could not do", async () => {
