@@ -1,4 +1,5 @@
 import { InvalidArgument, Unsupported } from "../core/errors.ts";
+import type { Row } from "../core/executor.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { Store } from "../core/store.ts";
 import type { Task } from "../core/task.ts";
@@ -67,9 +68,17 @@ export function ownBatch<Native>(
         );
       }
       await store.ready();
+      const rowsOf = (result: unknown): Row[] => {
+        let rows: unknown;
+        try {
+          rows = native.rows(result);
+        } catch {}
+        if (Array.isArray(rows) && !rows.some(Array.isArray)) return rows;
+        throw new InvalidArgument("read takes results as the client gave them, with rows that are objects");
+      };
       const read = (results: readonly unknown[]) => {
         const { length } = statements;
-        if (results?.length === length) return decode(results.map(native.rows));
+        if (results?.length === length) return decode(results.map(rowsOf));
         throw new InvalidArgument(
           `read takes the ${length} results of its own statements, got ${results?.length}; slice them out`,
         );

@@ -122,6 +122,10 @@ describe.each(Object.keys(nativeClients))("statements for a batch of one's own, 
     const { statements, read } = await wadi.statements.submit("mail", 1);
     const results = await client.batch([client.insert("a"), ...statements]);
     expect(() => read(results)).toThrow(/read takes the 1 results of its own statements, got 2; slice/);
+    // What a client gives that was told to make arrays of rows, or what no client gives.
+    for (const wrong of [{ rows: [["task"]], results: [["task"]], columns: null }, null, "rows"]) {
+      expect(() => read([wrong])).toThrow(/^read takes results as the client gave them/);
+    }
     expect(() => wadi.with({})).toThrow(
       /^(?:d1|neon-http) has no transactions|^with\(tx\) found no open tra/,
     );
