@@ -1,4 +1,4 @@
-import { integer, onlyKnown } from "../core/arguments.ts";
+import { integer, onlyKnown, text } from "../core/arguments.ts";
 import { InvalidArgument, TaskTimeout } from "../core/errors.ts";
 import { isTerminal, type Task } from "../core/task.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
@@ -47,14 +47,10 @@ export async function submit(
     const names = tasks.map((task) => task.name).join(", ");
     throw new InvalidArgument(`name must be one of the tasks of this endpoint: ${names}`);
   }
-  // Checked by submit itself, as for any caller without types.
+  const checked = definition ?? text("name", name); // an object would be taken for a definition
+  // The rest is checked by submit itself, as for any caller without types.
   const wadi = await connect();
-  const task = await wadi.submitFrom(
-    undefined,
-    definition ?? (name as string),
-    payload,
-    options as SubmitOptions,
-  );
+  const task = await wadi.submitFrom(undefined, checked, payload, options as SubmitOptions);
   const location = `${basePath}/tasks/${encodeURIComponent(task.id)}`;
   return json(task.outcome === "created" ? 201 : 200, task, { location });
 }

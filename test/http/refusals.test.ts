@@ -136,3 +136,14 @@ it("refuses JSON that is nested too deep to be stored", async () => {
   expect([status, answer.error.code]).toEqual([400, "SERIALIZATION_ERROR"]);
   expect(await wadi.list()).toEqual([]);
 });
+
+it.each([{ name: "a" }, { name: "a", payload: null, limits: { key: "k", concurrency: 1 } }, 5, undefined])(
+  "takes no definition for a name: %j",
+  async (name) => {
+    const { call, wadi, errors } = openFixture();
+    const { status, body } = await call("POST", "/tasks", task({ name }));
+    expect([status, body.error.code]).toEqual([400, "INVALID_ARGUMENT"]);
+    expect(body.error.message).toMatch(/^name must be a string/);
+    expect([await wadi.list(), errors]).toEqual([[], []]);
+  },
+);
