@@ -50,8 +50,8 @@ export class Drain {
   constructor(plan: DrainPlan) {
     const { endless, hooks, wadi, deadlineMs, reserveMs } = plan;
     this.#plan = plan;
-    this.#pools = makePools(plan.registrations, plan);
     this.#bytes = new ByteBudget(plan);
+    this.#pools = makePools(plan.registrations, plan, this.#bytes);
     this.#tally = new Tally(wadi, hooks);
     this.#wire = new Wire(plan, this.#tally, this.#alarm.wake);
     this.#stopAtMs = deadlineMs - reserveMs;
@@ -147,8 +147,8 @@ export class Drain {
     if (this.#isStopping) return 0;
     const tasksLeft = this.#plan.maxTasks - this.#tally.claimed;
     if (!this.#bytes.isLimited) return tasksLeft;
-    const free = this.#pools.reduce((sum, pool) => sum + pool.free, 0);
-    return Math.min(tasksLeft, this.#bytes.room(free, this.#hand.readyBytes));
+    const open = this.#pools.reduce((sum, pool) => sum + pool.open, 0);
+    return Math.min(tasksLeft, this.#bytes.room(open));
   }
 
   #wantsClaim(pool: Pool, nowMs: number): boolean {

@@ -69,10 +69,6 @@ export class InHand implements AttemptOwner {
     return this.#options.pools.reduce((sum, { ready }) => sum + ready.size, 0);
   }
 
-  get readyBytes(): number {
-    return this.#options.pools.reduce((sum, { ready }) => sum + ready.bytes, 0);
-  }
-
   /** When the first lease of a ready or running task runs out, by the local clock. */
   get leaseEndsAtMs(): number {
     let at = NEVER;
@@ -105,6 +101,7 @@ export class InHand implements AttemptOwner {
       if (bytes.take(attempt.bytes)) pool.ready.add(attempt);
       else {
         attempt.release();
+        bytes.handedBack("play");
         pool.hungry = true;
       }
     }
@@ -130,7 +127,8 @@ export class InHand implements AttemptOwner {
       (attempt) => this.#mayStart(attempt, nowMs) || this.#putBack(attempt, nowMs),
     );
     if (attempts.length === 0) return;
-    const { hooks, stopAtMs, tally } = this.#options;
+    const { bytes, hooks, stopAtMs, tally } = this.#options;
+    bytes.started();
     const { member } = attempts[0]!;
     const { maxRunMs } = member.registration;
     const delivery = new Delivery(attempts, nowMs + (maxRunMs ?? NEVER));
@@ -177,7 +175,7 @@ export class InHand implements AttemptOwner {
 
   #leave(attempt: Attempt): void {
     const { member, lease, delivery, task } = attempt;
-    this.#options.bytes.inPlay -= attempt.bytes;
+    this.#options.bytes.ended(attempt.bytes);
     member.add(task.queue, -1);
     if (--lease.inPlay === 0) this.#leases.delete(lease);
     if (delivery === null) return;
@@ -198,8 +196,9 @@ export class InHand implements AttemptOwner {
   releaseSurplus(): void {
     const { pools, bytes } = this.#options;
     for (const pool of pools) {
-      while (pool.ready.size > 0 && bytes.isOver(this.readyBytes)) {
+      while (pool.waiting > 0 && bytes.isOver) {
         pool.ready.takeLast()!.release();
+        bytes.handedBack("ready");
         pool.hungry = true;
       }
     }

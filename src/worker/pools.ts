@@ -1,5 +1,6 @@
 import type { ClaimPool, Lane } from "../core/operations/lease.ts";
 import type { Attempt } from "./attempt.ts";
+import type { ByteBudget } from "./bytes.ts";
 import { Ready } from "./ready.ts";
 import { laneKey, type Registration } from "./registration.ts";
 
@@ -56,11 +57,12 @@ export class Pool {
   readonly slots: number;
   /** Handler calls that have not ended. */
   calls = 0;
-  readonly ready = new Ready();
+  readonly ready: Ready;
   /** Whether there may be due tasks that were not asked for yet. */
   hungry = true;
   /** Tasks started so far. */
   started = 0;
+  readonly #bytes: ByteBudget;
   readonly #prefetch: number;
   readonly #batch: number;
   /** A claim is worth a round trip once no more tasks than this are ready. */
@@ -70,7 +72,9 @@ export class Pool {
   /** The claim on its way: its smallest quota, and the tasks started and ready when it was sent; null if there is none. */
   #asked: { readonly least: number; readonly started: number; readonly ready: number } | null = null;
 
-  constructor(members: readonly Member[], slots: number, prefetch: number) {
+  constructor(members: readonly Member[], slots: number, prefetch: number, bytes: ByteBudget) {
+    this.#bytes = bytes;
+    this.ready = new Ready(bytes);
     this.members = members;
     this.slots = slots;
     this.#prefetch = prefetch;
@@ -78,15 +82,20 @@ export class Pool {
     this.#batch = Math.max(...members.map(({ batch }) => batch));
   }
 
-  /** Tasks that could start at once. */
-  get free(): number {
+  /** Tasks that the free slots hold. */
+  get #free(): number {
     return (this.slots - this.calls) * this.#batch;
   }
 
-  /** Tasks a claim may bring now: for slots that nothing ready may take, and ahead of them. */
-  get room(): number {
+  /** Tasks that could start at once, beside those that are ready. */
+  get open(): number {
     const unused = this.members.reduce((sum, { free, ready }) => sum + Math.max(0, free - ready), 0);
-    return Math.min(this.free - this.#startable, unused) + this.#ahead;
+    return Math.min(this.#free - this.#startable, unused);
+  }
+
+  /** Tasks a claim may bring now: those that could start, and some ahead. */
+  get room(): number {
+    return this.open + this.#ahead;
   }
 
   /** Ready tasks when the next answer comes: without those that will have started. */
@@ -96,13 +105,19 @@ export class Pool {
 
   /** Those of them that find a slot now. A name at its own limit has none, however many slots are free. */
   get #startable(): number {
+    return Math.min(this.#expected, this.ready.size - this.waiting);
+  }
+
+  /** Ready tasks that find no slot now. */
+  get waiting(): number {
     const startable = this.members.reduce((sum, { free, ready }) => sum + Math.min(free, ready), 0);
-    return Math.min(this.free, this.#expected, startable);
+    return this.ready.size - Math.min(this.#free, startable);
   }
 
   /** How many more tasks may wait for a slot. */
   get #ahead(): number {
-    return Math.max(0, this.#prefetch - (this.#expected - this.#startable));
+    const ahead = this.#prefetch - (this.#expected - this.#startable);
+    return Math.max(0, Math.min(ahead, this.#bytes.ahead));
   }
 
   get isLow(): boolean {
@@ -174,7 +189,11 @@ export class Pool {
 }
 
 /** Names with a resource share a pool, names with a batch or a concurrency have their own, all others share one. */
-export function makePools(registrations: readonly Registration[], sizes: PoolSizes): Pool[] {
+export function makePools(
+  registrations: readonly Registration[],
+  sizes: PoolSizes,
+  bytes: ByteBudget,
+): Pool[] {
   const groups = new Map<string, Registration[]>();
   for (const registration of registrations) {
     const { resource, concurrency, batch, queues, name } = registration;
@@ -192,6 +211,6 @@ export function makePools(registrations: readonly Registration[], sizes: PoolSiz
   });
   const total = drafts.reduce((sum, { capacity }) => sum + capacity, 0);
   return drafts.map(({ members, slots, capacity }) => {
-    return new Pool(members, slots, Math.floor((sizes.prefetch * capacity) / total));
+    return new Pool(members, slots, Math.floor((sizes.prefetch * capacity) / total), bytes);
   });
 }

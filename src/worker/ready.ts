@@ -1,12 +1,16 @@
 import type { Attempt } from "./attempt.ts";
+import type { ByteBudget } from "./bytes.ts";
 
 /** Tasks that are claimed and not started, in the order of their claims. */
 export class Ready {
   #attempts: Attempt[] = [];
   /** Those before it are taken. */
   #head = 0;
-  /** Length of their payloads as JSON. */
-  bytes = 0;
+  readonly #bytes: ByteBudget;
+
+  constructor(bytes: ByteBudget) {
+    this.#bytes = bytes;
+  }
 
   get size(): number {
     return this.#attempts.length - this.#head;
@@ -53,7 +57,7 @@ export class Ready {
   }
 
   #count({ bytes, member }: Attempt, sign: 1 | -1): void {
-    this.bytes += sign * bytes;
+    this.#bytes.ready += sign * bytes;
     member.ready += sign;
   }
 

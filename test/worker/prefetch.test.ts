@@ -5,15 +5,9 @@ import { type Executor, type TaskContext, Wadi, Worker } from "../../src/index.t
 import { memoryWadi } from "../support/memory.ts";
 import { pickTargets } from "../support/targets.ts";
 import { until } from "../support/until.ts";
+import { held } from "./held.ts";
 
 const some = (count: number, payload: unknown = null) => Array.from({ length: count }, () => ({ payload }));
-
-/** A handler whose calls end when the test says so, and how many tasks are claimed meanwhile. */
-function held() {
-  const ends: (() => void)[] = [];
-  const handler = () => new Promise<void>((resolve) => ends.push(resolve));
-  return { ends, handler, end: (count: number) => ends.splice(0, count).map((end) => end()) };
-}
 
 async function runningIn(wadi: Wadi): Promise<number> {
   return (await wadi.stats()).default!.running;
@@ -168,65 +162,6 @@ describe("a resource", () => {
     expect(worker.stats().totals.roundTrips).toBeLessThanOrEqual(roundTrips + 1);
     await stop();
     await running;
-  });
-});
-
-describe("bytes", () => {
-  const payload = "x".repeat(998);
-
-  test("in play are bounded, those claimed ahead included", async () => {
-    const wadi = memoryWadi();
-    await wadi.submitMany("a", some(60, payload));
-    const { ends, handler, end } = held();
-    const worker = new Worker(wadi, { concurrency: 4, prefetch: 20, maxInFlightBytes: 6000 }).task(
-      "a",
-      handler,
-    );
-    const drained = worker.drain();
-    const timer = setInterval(() => end(1), 1);
-    let most = 0;
-    while (ends.length > 0 || most === 0) {
-      most = Math.max(most, await runningIn(wadi));
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      if (most > 0 && (await wadi.stats()).default!.queued === 0) break;
-    }
-    expect(await drained).toMatchObject({ succeeded: 60 });
-    clearInterval(timer);
-    expect(most).toBeLessThanOrEqual(6);
-    expect(most).toBeGreaterThan(2);
-  });
-
-  test("never keep a single large task from running", async () => {
-    const wadi = memoryWadi();
-    await wadi.submitMany("a", some(5, payload));
-    let running = 0;
-    let most = 0;
-    const worker = new Worker(wadi, { concurrency: 4, maxInFlightBytes: 10 }).task("a", async () => {
-      most = Math.max(most, ++running);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      running--;
-    });
-    expect(await worker.drain()).toMatchObject({ succeeded: 5, lost: 0 });
-    expect(most).toBe(1);
-  });
-
-  test("claimed ahead are bounded apart from those that run", async () => {
-    const wadi = memoryWadi();
-    await wadi.submitMany("a", some(40, payload));
-    const { ends, handler, end } = held();
-    const worker = new Worker(wadi, { concurrency: 4, prefetch: { tasks: 20, bytes: 3000 } }).task(
-      "a",
-      handler,
-    );
-    const drained = worker.drain();
-    for (let round = 0; round < 8; round++) {
-      await until(() => ends.length === 4);
-      await until(async () => (await runningIn(wadi)) <= 4 + 3);
-      end(4);
-    }
-    const timer = setInterval(() => end(4), 1);
-    expect(await drained).toMatchObject({ succeeded: 40 });
-    clearInterval(timer);
   });
 });
 
