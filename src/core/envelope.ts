@@ -26,7 +26,9 @@ export function envelopeOf(error: unknown, target: JsonTarget): ErrorEnvelope {
       const { name, taskCode, message, retryable, details } = error as TaskError;
       return envelope(name, taskCode, message, retryable, jsonDetails(details, target));
     }
-    if (error instanceof Error) return envelope(error.name, "handler_error", error.message, true);
+    if (error instanceof Error) {
+      return envelope(error.name, "handler_error", error.message, true, causeOf(error));
+    }
   } catch {
     // One of its getters threw.
   }
@@ -36,6 +38,14 @@ export function envelopeOf(error: unknown, target: JsonTarget): ErrorEnvelope {
     typeof error === "string" ? error : "what was thrown is no Error",
     true,
   );
+}
+
+/** Errors of Wadi leave it to their cause to say what the database or a schema said. */
+function causeOf(error: Error): Json {
+  const { cause } = error;
+  return WadiError.is(error) && cause instanceof Error
+    ? { cause: clean(`${cause.name}: ${cause.message}`) }
+    : null;
 }
 
 /** Details are a courtesy: what JSON or this database cannot hold is left out rather than losing the failure. */

@@ -8,7 +8,7 @@ import {
   isInTransaction,
 } from "./better-sqlite3-handle.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
-import { checkOptions } from "./driver-options.ts";
+import { checkClient, checkOptions } from "./driver-options.ts";
 import { groupQueue, type Member, type Outcome } from "./group-commit.ts";
 import { isFull } from "./sqlite-errors.ts";
 
@@ -50,6 +50,7 @@ export function betterSqlite3(
   db: BetterSqlite3Like,
   options: BetterSqlite3Options = {},
 ): Executor<never, true> {
+  checkClient("betterSqlite3", db, "a Database of better-sqlite3", ["prepare", "pragma"]);
   checkOptions("betterSqlite3", options, {
     journalMode: ["wal", "keep"],
     synchronous: ["keep", "normal", "full", "extra"],

@@ -1,5 +1,6 @@
 import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
+import { checkClient } from "./driver-options.ts";
 import { classifySqlite } from "./sqlite-errors.ts";
 
 export interface D1ResultLike {
@@ -32,8 +33,9 @@ const executors = new WeakMap<object, Executor<never, false>>();
 export function d1<S extends D1StatementLike>(binding: D1Like<S>): Executor<S, false> {
   const known = executors.get(binding);
   if (known !== undefined) return known;
+  checkClient("d1", binding, "a D1 binding, such as env.DB", ["prepare", "batch"]);
   const executor = d1Executor(binding);
-  if (Object(binding) === binding) executors.set(binding, executor as Executor<never, false>); // it may be missing
+  executors.set(binding, executor as Executor<never, false>);
   return executor;
 }
 

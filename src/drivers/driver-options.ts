@@ -19,3 +19,22 @@ function fits(value: unknown, rule: NonNullable<Rule>): boolean {
   if (rule === "milliseconds") return Number.isSafeInteger(value) && (value as number) >= 0;
   return typeof rule === "string" ? typeof value === rule : rule.includes(value as string);
 }
+
+/**
+ * Checks that a driver was given a client of its kind. A missing binding, or a URL in the place of a client, would otherwise be
+ * told by the first statement, as a database that is away. The value is never quoted: it may be a connection string.
+ *
+ * @throws {TypeError}
+ */
+export function checkClient(
+  driver: string,
+  client: unknown,
+  wanted: string,
+  methods: readonly string[],
+): void {
+  const isObject = Object(client) === client;
+  const lacks = methods.find((method) => !isObject || typeof (client as never)[method] !== "function");
+  if (lacks === undefined) return;
+  const got = isObject ? `something without ${lacks}()` : client === null ? "null" : typeof client;
+  throw new TypeError(`${driver} takes ${wanted}, got ${got}`);
+}

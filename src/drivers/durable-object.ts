@@ -1,5 +1,6 @@
 import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
+import { checkClient } from "./driver-options.ts";
 import { classifySqlite } from "./sqlite-errors.ts";
 
 /** The part of a `DurableObjectStorage` with SQLite that Wadi uses. */
@@ -21,6 +22,7 @@ const LIMITS: Limits = {
  * The engine runs in the object's own thread: nothing is sent over a network, and no other writer can hold a lock.
  */
 export function durableObject(storage: DurableObjectStorageLike): Executor<never, true> {
+  checkClient("durableObject", storage, "the storage of a Durable Object, ctx.storage", ["transactionSync"]);
   const query = ({ sql, params }: Statement) => storage.sql.exec(sql, ...params).toArray() as Row[];
   const batch = (statements: readonly Statement[]) => storage.transactionSync(() => statements.map(query));
   return {

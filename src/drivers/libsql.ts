@@ -1,7 +1,7 @@
 import type { ErrorClass, Executor, Limits, Row, Statement, Value } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
-import { checkOptions } from "./driver-options.ts";
+import { checkClient, checkOptions } from "./driver-options.ts";
 import { classifySqlite, isFull } from "./sqlite-errors.ts";
 
 export interface LibsqlStatement {
@@ -59,6 +59,7 @@ export function libsql(
   client: LibsqlClientLike,
   options: LibsqlOptions = {},
 ): Executor<LibsqlStatement, false> {
+  checkClient("libsql", client, "a client of @libsql/client", ["execute", "batch"]);
   checkOptions("libsql", options, { journalMode: ["wal", "keep"], busyTimeoutMs: "milliseconds" });
   const isFile = client.protocol === "file";
   const send = isFile ? fileSender(client, options) : (call: Call) => call();

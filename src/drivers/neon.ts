@@ -1,5 +1,5 @@
 import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
-import { checkOptions } from "./driver-options.ts";
+import { checkClient, checkOptions } from "./driver-options.ts";
 import { type PgSchemaOption, protocolIn } from "./pg-schema.ts";
 import { causes, classifySqlState, failedToConnect, sqlStateOf } from "./sqlstate.ts";
 
@@ -63,6 +63,7 @@ export function neonHttp<Q extends NeonQueryLike>(
   sql: NeonQueryFunctionLike<Q>,
   options: PgSchemaOption = {},
 ): Executor<Q, false> {
+  checkClient("neonHttp", sql, "what neon(url) gives, since its version 1", ["query", "transaction"]);
   checkOptions("neonHttp", options, { schema: null });
   // What `query` gives is what a template gives, but for the shape of its results.
   const query = ({ sql: text, params }: Statement) => sql.query(text, [...params], AS_TEXT) as Q;

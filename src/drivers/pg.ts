@@ -1,5 +1,5 @@
 import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
-import { checkOptions } from "./driver-options.ts";
+import { checkClient, checkOptions } from "./driver-options.ts";
 import { inTurn } from "./in-turn.ts";
 import { type Listen, type ListenClient, pgListener, shareOf } from "./pg-listen.ts";
 import { forgetPrepared, type PgConnectionLike, PgPipeline, queryFor } from "./pg-pipeline.ts";
@@ -78,6 +78,7 @@ const listening = new WeakMap<object, Listen>();
  * Errors of idle connections, which node-pg would end the process for, are left to the pool.
  */
 export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): Executor<never, false> {
+  checkClient("pg", client, "a Pool or a Client of node-pg", ["on"]);
   checkOptions("pg", options, { schema: null, prepare: "boolean", listen: "boolean" });
   const pool = "totalCount" in client ? client : undefined;
   const notSent = new WeakSet<object>();

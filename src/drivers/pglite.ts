@@ -1,5 +1,5 @@
 import type { Executor, Limits, OpenTransaction, Row, Statement } from "../core/executor.ts";
-import { checkOptions } from "./driver-options.ts";
+import { checkClient, checkOptions } from "./driver-options.ts";
 import { type PgSchemaOption, protocolIn } from "./pg-schema.ts";
 import { causes, classifySqlState, sqlStateOf } from "./sqlstate.ts";
 
@@ -43,6 +43,7 @@ const AS_TEXT: PgliteQueryOptions = {
  * one, but for what is bound to it. A batch needs no isolation level, because nothing runs beside it.
  */
 export function pglite(client: PgliteLike, options: PgSchemaOption = {}): Executor<never, false> {
+  checkClient("pglite", client, "a PGlite", ["query", "transaction"]);
   checkOptions("pglite", options, { schema: null });
   const on = (target: PgliteLike | PgliteTransactionLike) => {
     const run = async ({ sql, params }: Statement) => {

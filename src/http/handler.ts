@@ -68,6 +68,9 @@ const OPTION_NAMES = [
  * @example export default { fetch: createHandler({ wadi, worker, secret: env.WADI_SECRET }) };
  */
 export function createHandler(options: HttpHandlerOptions): HttpHandler {
+  if (options?.wadi === undefined) {
+    throw new InvalidArgument("createHandler needs wadi: a Wadi, or a function that makes one");
+  }
   onlyKnown("createHandler", options, OPTION_NAMES);
   const budgetMs = integer("budgetMs", options.budgetMs ?? 20_000, 1);
   const maxWaitMs = integer("maxWaitMs", options.maxWaitMs ?? 25_000, 0);

@@ -97,6 +97,11 @@ export function defineTask(
   };
 }
 
+/** An object that was written by hand lacks the defaults. */
+export function noDefinition(): InvalidArgument {
+  return new InvalidArgument("a task is a name, or what defineTask({ name }) gives; got another object");
+}
+
 function schema(option: string, value: StandardSchemaV1 | undefined): StandardSchemaV1 | null {
   if (value === undefined) return null;
   if (typeof value?.["~standard"]?.validate !== "function") {

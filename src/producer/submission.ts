@@ -5,7 +5,7 @@ import { encodeJson, type JsonTarget } from "../core/json.ts";
 import type { Held } from "../core/operations/lease.ts";
 import type { NewTask } from "../core/operations/submit.ts";
 import type { ConflictPolicy, Json } from "../core/task.ts";
-import type { AnyTaskDefinition } from "./define-task.ts";
+import { type AnyTaskDefinition, noDefinition } from "./define-task.ts";
 import { type FleetLimits, limitRow } from "./limits.ts";
 import { type DebounceOptions, pacing, type ThrottleOptions } from "./pacing.ts";
 import { invalid, type StandardResult } from "./standard-schema.ts";
@@ -98,6 +98,7 @@ export function prepareTask(
 ): NewTask {
   const definition = typeof task === "string" ? null : task;
   const name = text("task name", typeof task === "string" ? task : task?.name);
+  if (definition?.payload === undefined && definition !== null) throw noDefinition();
   onlyKnown("submit", options, OPTION_NAMES);
   const key = optionalText("key", options.key);
   const { conflict, maxDelayMs, throttleMs, ...pace } = pacing(options, key);

@@ -143,7 +143,9 @@ export function timedOut(ref: TaskRef, timeoutMs: number, task: Task | null): Ta
 /** Says which state the task is stuck in and the likely cause. */
 function stuck(task: Task | null, byKey: boolean): string {
   if (task === null)
-    return byKey ? "the key has no task; was it submitted?" : "there is no such task; was it purged?";
+    return byKey
+      ? "the key has no task; was it submitted?"
+      : "there is no such task; was it purged, or is the transaction that submits it still open?";
   if (task.status === "running") {
     return `it is running attempt ${task.attempt} of ${task.maxAttempts}; wait longer`;
   }

@@ -1,4 +1,4 @@
-import { TaskError } from "../core/errors.ts";
+import { InvalidArgument, TaskError } from "../core/errors.ts";
 import { invalid, type StandardSchemaV1 } from "../producer/standard-schema.ts";
 import type { Attempt } from "./attempt.ts";
 import { AttemptContext, type BatchHandler, type BatchResults, type Handler } from "./context.ts";
@@ -62,8 +62,14 @@ export class Delivery {
     try {
       const contexts = await this.#contexts();
       if (contexts.length === 0) return;
-      const run = async () => this.#call(contexts);
+      let hasRun = false;
+      const run = async () => {
+        hasRun = true;
+        return this.#call(contexts);
+      };
       const returned = await (around === undefined ? run() : around(contexts, run));
+      // Else a task would succeed that nobody worked on.
+      if (!hasRun) throw new InvalidArgument("around must call run, and return what it resolves to");
       const { result } = this.registration;
       if (result === null) return this.#complete(returned);
       for (const attempt of this.attempts) {
@@ -117,6 +123,16 @@ export class Delivery {
   #resultOf({ id }: Attempt, returned: unknown): unknown {
     if (this.registration.batch === null) return returned;
     if (returned instanceof Map) return returned.get(id);
+    // Of which tasks they are is not known. What `Promise.all` makes of calls without a result is no loss.
+    if (Array.isArray(returned) && returned.some((value) => (value ?? null) !== null)) {
+      throw new TaskError(
+        "a batch handler returns a Map or an object with results by task id, not an array",
+        {
+          code: "invalid_result",
+          retryable: false,
+        },
+      );
+    }
     return returned === null || typeof returned !== "object" || !Object.hasOwn(returned, id)
       ? null
       : (returned as Exclude<BatchResults, ReadonlyMap<string, unknown>>)[id];

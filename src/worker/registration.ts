@@ -1,6 +1,6 @@
 import { integer, MAX_TIMER_MS, onlyKnown, optionalText, text } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
-import { type AnyTaskDefinition, defineTask } from "../producer/define-task.ts";
+import { type AnyTaskDefinition, defineTask, noDefinition } from "../producer/define-task.ts";
 import type { StandardSchemaV1 } from "../producer/standard-schema.ts";
 import type { BatchHandler, Handler } from "./context.ts";
 
@@ -64,6 +64,7 @@ export function register(
 ): Registration {
   onlyKnown("task", options, OPTIONS);
   const definition = typeof task === "string" ? defineTask({ name: task }) : task;
+  if (definition?.payload === undefined) throw noDefinition();
   const { name, payload, result } = definition;
   if (typeof handler !== "function") throw new InvalidArgument(`the handler of "${name}" must be a function`);
   const ownQueues = typeof task === "string" ? defaults.queues : [definition.queue];

@@ -31,6 +31,7 @@ export class Worker {
 
   /** @throws {InvalidArgument} if an option is out of range. */
   constructor(wadi: Wadi, options: WorkerOptions = {}) {
+    if (wadi?.store === undefined) throw new InvalidArgument("new Worker takes a Wadi");
     this.wadi = wadi;
     this.#settings = checkWorker(options);
   }

@@ -37,6 +37,11 @@ describe("bad input is refused before anything is sent, and the message names it
       (w) => w.submit("a", 1, { runAt: new Date("x") }),
       "runAt must be an integer >= 0, got NaN",
     ],
+    [
+      "a definition written by hand",
+      (w) => w.submit({ name: "a" } as never, 1 as never),
+      "a task is a name, or what defineTask({ name }) gives; got another object",
+    ],
     ["an empty name", (w) => w.submit("", 1), 'task name must be a string that is not empty, got ""'],
     [
       "no name",

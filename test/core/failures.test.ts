@@ -186,3 +186,14 @@ test("the definition says how many crashes a task survives, the submit overrules
   );
   await expect(wadi.submit("job", 1, { maxCrashes: 1.5 })).rejects.toThrow(/^maxCrashes must be an integer/);
 });
+
+test("what the database said of a refused statement is stored with the attempt", async () => {
+  const wadi = memoryWadi();
+  const { id } = await wadi.submit("a", null);
+  await new Worker(wadi)
+    .task("a", (ctx) => ctx.succeedWith([{ sql: "delete from nowhere", params: [] }], null))
+    .drain();
+  const [failure] = await wadi.failures(id);
+  const details = { cause: expect.stringMatching(/: no such table: nowhere$/) };
+  expect(failure?.error).toMatchObject({ type: "DriverError", code: "handler_error", details });
+});

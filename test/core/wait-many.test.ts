@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
 import { newTaskId } from "../../src/core/ids.ts";
-import { d1 } from "../../src/drivers/d1.ts";
 import { type Task, TaskTimeout, Wadi, Worker } from "../../src/index.ts";
 import { memoryWadi } from "../support/memory.ts";
 import { pickTargets } from "../support/targets.ts";
@@ -78,7 +77,7 @@ test("names that fill more than one parameter are looked at in parts", async () 
 
 test("a wait for ten thousand is one request, also where a parameter is as small as on D1", async () => {
   const { executor } = memoryWadi();
-  const wadi = new Wadi({ ...executor, limits: d1({} as never).limits });
+  const wadi = new Wadi({ ...executor, limits: { ...executor.limits, maxParamBytes: 1_900_000 } });
   const ids = Array.from({ length: 10_000 }, () => newTaskId());
   const names = sent(wadi);
   await expect(wadi.waitMany(ids, { timeoutMs: 0 })).rejects.toThrow("10000 are not done");

@@ -66,7 +66,10 @@ describe("wait", () => {
       "a task between attempts",
       /it failed 1 of 3 attempts and is queued again \(last error: handler_error\)/,
     ],
-    ["no task of this id", /there is no such task; was it purged\?/],
+    [
+      "no task of this id",
+      /there is no such task; was it purged, or is the transaction that submits it still open\?/,
+    ],
     ["no task of this key", /the key has no task; was it submitted\?/],
   ])("the timeout of %s says so", async (what, message) => {
     const wadi = memoryWadi();

@@ -10,19 +10,20 @@ import { type NeonQueryFunctionLike, neonHttp } from "../../src/drivers/neon.ts"
 import { pg } from "../../src/drivers/pg.ts";
 import { type PgliteLike, pglite } from "../../src/drivers/pglite.ts";
 import type { Executor } from "../../src/index.ts";
+import { offlineClient } from "../support/offline-client.ts";
 
 const page = readFileSync("docs/drivers.md", "utf8");
 
 /** Executors of clients that nothing is sent to. */
 const EXECUTORS: Record<string, Executor> = {
   betterSqlite3: betterSqlite3(new Database(":memory:")),
-  "libsql (file)": libsql({ protocol: "file" } as LibsqlClientLike),
-  "libsql (server)": libsql({ protocol: "https" } as LibsqlClientLike),
-  d1: d1({} as D1Like),
-  durableObject: durableObject({} as DurableObjectStorageLike),
+  "libsql (file)": libsql(offlineClient<LibsqlClientLike>({ protocol: "file" })),
+  "libsql (server)": libsql(offlineClient<LibsqlClientLike>({ protocol: "https" })),
+  d1: d1(offlineClient<D1Like>()),
+  durableObject: durableObject(offlineClient<DurableObjectStorageLike>()),
   pg: pg(new Pool()),
-  neonHttp: neonHttp({} as NeonQueryFunctionLike),
-  pglite: pglite({} as PgliteLike),
+  neonHttp: neonHttp(offlineClient<NeonQueryFunctionLike>()),
+  pglite: pglite(offlineClient<PgliteLike>()),
 };
 
 test("the limits on the page are those of the drivers", () => {

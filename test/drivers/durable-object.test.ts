@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type DurableObjectStorageLike, durableObject } from "../../src/drivers/durable-object.ts";
 import { type OpenDurableObject, openDurableObject } from "../support/durable-object.ts";
+import { offlineClient } from "../support/offline-client.ts";
 
 let database: OpenDurableObject;
 
@@ -12,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe("classify", () => {
-  const { classify } = durableObject({} as DurableObjectStorageLike);
+  const { classify } = durableObject(offlineClient<DurableObjectStorageLike>());
 
   it.each([
     ["no such table: cairnq_tasks: SQLITE_ERROR", "missing-schema"],

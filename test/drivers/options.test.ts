@@ -6,6 +6,8 @@ import { drizzle } from "drizzle-orm/better-sqlite3";
 import { Pool } from "pg";
 import { expect, test } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { d1 } from "../../src/drivers/d1.ts";
+import { durableObject } from "../../src/drivers/durable-object.ts";
 import { libsql } from "../../src/drivers/libsql.ts";
 import { neonHttp } from "../../src/drivers/neon.ts";
 import { pg } from "../../src/drivers/pg.ts";
@@ -60,4 +62,28 @@ test.each<[driver: string, make: (options: never) => unknown, options: object, m
   ],
 ])("%s refuses an option it does not know", (_driver, make, options, message) => {
   expect(() => make(options as never)).toThrow(new TypeError(message));
+});
+
+test.each<[driver: string, make: (client: never) => unknown, client: unknown, message: string]>([
+  ["betterSqlite3", betterSqlite3, "app.db", "betterSqlite3 takes a Database of better-sqlite3, got string"],
+  ["libsql", libsql, "file:app.db", "libsql takes a client of @libsql/client, got string"],
+  ["d1", d1, undefined, "d1 takes a D1 binding, such as env.DB, got undefined"],
+  ["d1", d1, { DB: {} }, "d1 takes a D1 binding, such as env.DB, got something without prepare()"],
+  [
+    "durableObject",
+    durableObject,
+    { storage: {} },
+    "durableObject takes the storage of a Durable Object, ctx.storage, got something without transactionSync()",
+  ],
+  ["pg", pg, "postgres://a:secret@c.example/d", "pg takes a Pool or a Client of node-pg, got string"],
+  ["pg", pg, db, "pg takes a Pool or a Client of node-pg, got something without on()"],
+  [
+    "neonHttp",
+    neonHttp,
+    "postgres://a:secret@c.example/d",
+    "neonHttp takes what neon(url) gives, since its version 1, got string",
+  ],
+  ["pglite", pglite, null, "pglite takes a PGlite, got null"],
+])("%s refuses what is no client of its kind", (_driver, make, client, message) => {
+  expect(() => make(client as never)).toThrow(new TypeError(message));
 });

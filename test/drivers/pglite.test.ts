@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Executor, Value } from "../../src/core/executor.ts";
 import { type PgliteLike, pglite } from "../../src/drivers/pglite.ts";
+import { offlineClient } from "../support/offline-client.ts";
 import { openPglite } from "../support/targets/pglite.ts";
 import { until } from "../support/until.ts";
 
@@ -88,7 +89,7 @@ describe("within", () => {
 
 it("takes errors without a SQLSTATE as refusals, and a client that is closed as out of reach", () => {
   expect(executor.classify(new Error("PGlite is closed"))).toBe("rejected");
-  const closed = pglite({ closed: true } as PgliteLike);
+  const closed = pglite(offlineClient<PgliteLike>({ closed: true }));
   expect(closed.classify(new Error("PGlite is closed"))).toBe("unavailable");
   expect(closed.classify("text")).toBe("rejected");
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createHandler } from "../../src/http/index.ts";
 import { type CallOptions, openFixture } from "./fixture.ts";
 
 const PRIVATE = "a-private-value";
@@ -147,3 +148,8 @@ it.each([{ name: "a" }, { name: "a", payload: null, limits: { key: "k", concurre
     expect([await wadi.list(), errors]).toEqual([[], []]);
   },
 );
+
+it("refuses to be made without a Wadi, rather than failing each request", () => {
+  expect(() => createHandler({ secret: "x" } as never)).toThrow(/^createHandler needs wadi/);
+  expect(() => createHandler(undefined as never)).toThrow(/^createHandler needs wadi/);
+});

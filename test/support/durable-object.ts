@@ -4,6 +4,7 @@ import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import type { Executor, Row, Statement } from "../../src/core/executor.ts";
 import { type DurableObjectStorageLike, durableObject } from "../../src/drivers/durable-object.ts";
 import type { Call } from "./durable-object-worker.ts";
+import { offlineClient } from "./offline-client.ts";
 import type { Meter } from "./target.ts";
 
 const LINGER_MS = 1000;
@@ -50,7 +51,7 @@ export async function openDurableObject(): Promise<OpenDurableObject> {
 
   return {
     executor: {
-      ...durableObject({} as DurableObjectStorageLike),
+      ...durableObject(offlineClient<DurableObjectStorageLike>()),
       run: async (statement) => (await call("run", [statement]))[0]!,
       batch: (statements) => call("batch", statements),
     },

@@ -77,6 +77,15 @@ test.each(workers)("a worker with %j is refused before any request", (options, m
   expect(requests()).toBe(0);
 });
 
+test("a worker without a Wadi, and a handler for a definition written by hand, are refused", () => {
+  const { wadi } = offline();
+  for (const given of [undefined, betterSqlite3(new Database(":memory:"))]) {
+    expect(() => new Worker(given as never)).toThrow("new Worker takes a Wadi");
+  }
+  const task = { name: "a" } as never;
+  expect(() => new Worker(wadi).task(task, () => 1)).toThrow(/^a task is a name, or what defineTask/);
+});
+
 test.each(names)("a name with %j is refused", (options, message) => {
   const worker = new Worker(offline().wadi, { resources: { gpu: 1 } });
   const error = refusal(() =>

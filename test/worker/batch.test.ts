@@ -38,7 +38,7 @@ test.each([
   expect(await resultsOf(wadi)).toEqual([0, 1, 2]);
 });
 
-test.each([["nothing"], [null], [7], [["x"]], [{ toString: 1 }], [Object.create({ inherited: 1 })]])(
+test.each([["nothing"], [null], [7], [[undefined]], [{ toString: 1 }], [Object.create({ inherited: 1 })]])(
   "what has no result for a task makes it succeed with null: %j",
   async (returned) => {
     const wadi = memoryWadi();
@@ -91,6 +91,19 @@ test("a result that cannot be taken out of what the call returned fails its task
   const worker = new Worker(wadi).task("a", async () => results, { batch: 2 });
   expect(await worker.drain({ budgetMs: 2000 })).toMatchObject({ succeeded: 1, retried: 1 });
   expect((await wadi.get(first!.id))?.error).toMatchObject({ message: "no such thing" });
+});
+
+test("an array of results says nothing of which task they are of, and fails them", async () => {
+  const wadi = memoryWadi();
+  await wadi.submitMany("a", numbers(2));
+  const handler = async (contexts: readonly TaskContext[]) => contexts.map(() => 1);
+  await new Worker(wadi).task("a", handler as never, { batch: 2 }).drain();
+  const errors = (await wadi.list()).map(({ error }) => error);
+  expect(errors).toEqual(
+    Array(2).fill(
+      expect.objectContaining({ code: "invalid_result", message: expect.stringMatching(/a Map/) }),
+    ),
+  );
 });
 
 test("an invalid payload fails its own task and is not delivered", async () => {

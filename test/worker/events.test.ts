@@ -157,6 +157,17 @@ test("around wraps each call, and what it throws fails the attempt", async () =>
   expect((await wadi.get(refused.id))?.error?.message).toBe("not today");
 });
 
+test("a call that around leaves out is no success", async () => {
+  const wadi = memoryWadi();
+  const { id } = await wadi.submit("a", 1, { maxAttempts: 1 });
+  await new Worker(wadi, { around: async () => 1 }).task("a", () => 1).drain();
+  const task = await wadi.get(id);
+  expect(task).toMatchObject({
+    status: "failed",
+    error: { message: expect.stringContaining("must call run") },
+  });
+});
+
 test("waits of the same Wadi are told of an end, without a poll", async () => {
   const wadi = memoryWadi();
   const { id } = await wadi.submit("a", null);
