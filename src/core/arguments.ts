@@ -24,6 +24,20 @@ export function integer(option: string, value: unknown, min: number, max = Numbe
   return value;
 }
 
+/**
+ * Checks a point in time, in epoch milliseconds. A small one is seconds or a duration by mistake, and would be taken for
+ * long ago; 0 is as long ago as anybody wants.
+ */
+export function instant(option: string, value: Date | number): number {
+  const ms = integer(option, value instanceof Date ? value.getTime() : value, 0);
+  if (ms > 0 && ms < 1e11) {
+    throw new InvalidArgument(
+      `${option} must be a Date or epoch milliseconds, got ${ms}: seconds, or a duration?`,
+    );
+  }
+  return ms;
+}
+
 /** Checks a text that is stored in a column of its own. Its value is never quoted back. */
 export function text(option: string, value: unknown): string {
   if (typeof value !== "string" || value === "") {

@@ -1,4 +1,4 @@
-import { integer, onlyKnown, optionalText, text } from "../core/arguments.ts";
+import { instant, integer, onlyKnown, optionalText, text } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { newTaskId } from "../core/ids.ts";
 import { encodeJson, type JsonTarget } from "../core/json.ts";
@@ -116,8 +116,7 @@ export function prepareTask(
       max_crashes: integer("maxCrashes", maxCrashes ?? definition?.maxCrashes ?? 3, 1, 1_000_000),
       priority: integer("priority", priority ?? definition?.priority ?? 0, -1000, 1000),
       delay_ms: pace.delayMs,
-      run_at_ms:
-        runAt === undefined ? null : integer("runAt", runAt instanceof Date ? runAt.getTime() : runAt, 0),
+      run_at_ms: runAt === undefined ? null : instant("runAt", runAt),
       parent_id: lineage?.parentId ?? null,
       root_id: lineage?.rootId ?? null,
       correlation_id: optionalText("correlationId", correlationId) ?? lineage?.correlationId ?? null,

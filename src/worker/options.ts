@@ -1,4 +1,4 @@
-import { integer, MAX_DELAY_MS, MAX_TIMER_MS, onlyKnown, text } from "../core/arguments.ts";
+import { instant, integer, MAX_DELAY_MS, MAX_TIMER_MS, onlyKnown, text } from "../core/arguments.ts";
 import type { Backoff } from "../core/backoff.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { ulid } from "../core/ids.ts";
@@ -135,5 +135,5 @@ export function deadlineOf(options: DrainOptions, nowMs: number): number {
   if (options.deadline === undefined)
     return nowMs + integer("budgetMs", options.budgetMs ?? DEFAULT_BUDGET_MS, 1, MAX_TIMER_MS);
   if (options.budgetMs !== undefined) throw new InvalidArgument("pass either budgetMs or deadline, not both");
-  return integer("deadline", Number(options.deadline), 0);
+  return instant("deadline", options.deadline);
 }

@@ -33,6 +33,16 @@ describe("bad input is refused before anything is sent, and the message names it
       "pass either runAt or delayMs, not both",
     ],
     [
+      "a date in seconds",
+      (w) => w.submit("a", 1, { runAt: 1_700_000_000 }),
+      "runAt must be a Date or epoch milliseconds, got 1700000000: seconds, or a duration?",
+    ],
+    [
+      "a deadline that is a duration",
+      (w) => new Worker(w).task("a", () => 1).drain({ deadline: 20_000 }),
+      "deadline must be a Date or epoch milliseconds, got 20000: seconds, or a duration?",
+    ],
+    [
       "an invalid date",
       (w) => w.submit("a", 1, { runAt: new Date("x") }),
       "runAt must be an integer >= 0, got NaN",
