@@ -66,7 +66,7 @@ export interface Lineage {
   readonly held?: Held | undefined;
 }
 
-const OPTION_NAMES = [
+export const SUBMIT_OPTIONS = [
   "key",
   "conflict",
   "debounce",
@@ -99,7 +99,7 @@ export function prepareTask(
   const definition = typeof task === "string" ? null : task;
   const name = text("task name", typeof task === "string" ? task : task?.name);
   if (definition?.payload === undefined && definition !== null) throw noDefinition();
-  onlyKnown("submit", options, OPTION_NAMES);
+  onlyKnown("submit", options, SUBMIT_OPTIONS);
   const key = optionalText("key", options.key);
   const { conflict, maxDelayMs, throttleMs, ...pace } = pacing(options, key);
   const limits = limitRow(name, options.limits ?? definition?.limits ?? null, payload);

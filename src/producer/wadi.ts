@@ -17,13 +17,14 @@ import {
   type Lineage,
   type MetadataHook,
   prepareTask,
+  SUBMIT_OPTIONS,
   type SubmitEntry,
   type SubmitOptions,
   validatePayload,
 } from "./submission.ts";
 import { SubmitQueue } from "./submit-queue.ts";
 import { byId, byKey, TaskAdmin } from "./task-admin.ts";
-import { checkWait, type WaitOptions, waitForTask } from "./wait.ts";
+import { checkWait, WAIT_OPTIONS, type WaitOptions, waitForTask } from "./wait.ts";
 import { namesOf, waitForTasks } from "./wait-many.ts";
 import { watchTask } from "./watch.ts";
 
@@ -210,8 +211,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     payload: unknown,
     options: SubmitOptions & WaitOptions = {},
   ): Promise<unknown> {
-    if (typeof options !== "object" || options === null)
-      throw new InvalidArgument("call takes its options as an object");
+    onlyKnown("call", options, [...SUBMIT_OPTIONS, ...WAIT_OPTIONS]);
     const { timeoutMs, signal, pollMs, maxPollMs, ...submitOptions } = options;
     const wait = checkWait({ timeoutMs, signal, pollMs, maxPollMs });
     const prepared = await this.#prepare(undefined, task, payload, submitOptions);

@@ -18,6 +18,8 @@ export interface WaitOptions {
   readonly maxPollMs?: number | undefined;
 }
 
+export const WAIT_OPTIONS = ["timeoutMs", "signal", "pollMs", "maxPollMs"];
+
 const GROWTH = 1.5;
 /** What a look that was sent in time may take beyond it. */
 const GRACE_MS = 1000;
@@ -31,7 +33,7 @@ export interface CheckedWait {
 
 /** @throws {InvalidArgument} if an option is out of range, or the signal's reason if it is aborted already. */
 export function checkWait(options: WaitOptions = {}): CheckedWait {
-  onlyKnown("wait", options, ["timeoutMs", "signal", "pollMs", "maxPollMs"]);
+  onlyKnown("wait", options, WAIT_OPTIONS);
   const { timeoutMs = 30_000, pollMs = 100, maxPollMs = 500, signal } = options;
   signal?.throwIfAborted();
   integer("timeoutMs", timeoutMs, 0);

@@ -43,6 +43,11 @@ describe("bad input is refused before anything is sent, and the message names it
       "deadline must be a Date or epoch milliseconds, got 20000: seconds, or a duration?",
     ],
     [
+      "an option of call that is none, with those of a wait among what it takes",
+      (w) => w.call("a", 1, { timeout: 5 } as never),
+      /^call has no option "timeout"; it takes key, .* limits, timeoutMs, signal, pollMs, maxPollMs$/,
+    ],
+    [
       "an invalid date",
       (w) => w.submit("a", 1, { runAt: new Date("x") }),
       "runAt must be an integer >= 0, got NaN",
@@ -109,11 +114,7 @@ describe("bad input is refused before anything is sent, and the message names it
       "each entry of submitMany must be an object { payload, ...options }",
     ],
     ["no entry", (w) => w.submitMany("a", [null] as never), /^each entry of submitMany must be an object/],
-    [
-      "a call without its options",
-      (w) => w.call("a", 1, null as never),
-      /^call takes its options as an object/,
-    ],
+    ["a call without its options", (w) => w.call("a", 1, null as never), "call must be an object, got null"],
     ["a queue that is not in a list", (w) => w.stats("q" as never), "stats takes an array of queues"],
     ["a definition of nothing", () => defineTask(undefined as never), /^defineTask must be an object/],
     ["what is no list", (w) => w.submitMany("a", "x" as never), /^submitMany takes an array/],
