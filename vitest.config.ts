@@ -5,6 +5,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
     pool: "forks",
+    maxWorkers: 2, // most files wait for a database, and by default a machine of two cores runs one at a time
     testTimeout: 30_000,
     hookTimeout: 60_000,
     coverage: { enabled: false },

@@ -104,8 +104,9 @@ describe("listen", () => {
     const pool = db.pool({ max: 3 });
     const executor = pg(pool);
     await executor.listen!(["a"], unexpected, unexpected);
+    await until(() => pool.idleCount === pool.totalCount - 1);
     await executor.close();
-    await until(() => pool.idleCount === 1);
+    await until(() => pool.idleCount === pool.totalCount);
     expect(pool.ended).toBe(false);
   });
 
