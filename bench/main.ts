@@ -23,10 +23,10 @@ import {
 const LATENCY_MS = 20;
 const ENGINES = ["better-sqlite3", "better-sqlite3+normal", "postgres", `postgres+${LATENCY_MS}ms`] as const;
 
-const LOCAL: Size = { steps: 2560, bulk: 10_000, tasks: 12_800, ahead: 12_800 };
+const LOCAL: Size = { steps: 1920, bulk: 10_000, tasks: 9600, ahead: 12_800 };
 /** Without a sync for each commit a step is so short that it takes more of them to warm up and to measure. */
-const UNSYNCED: Size = { steps: 10_240, bulk: 10_000, tasks: 19_200, ahead: 19_200 };
-const SERVER: Size = { steps: 960, bulk: 5000, tasks: 6400, ahead: 20_000 };
+const UNSYNCED: Size = { steps: 7680, bulk: 10_000, tasks: 12_800, ahead: 12_800 };
+const SERVER: Size = { steps: 720, bulk: 5000, tasks: 4800, ahead: 12_800 };
 const REMOTE: Size = { steps: 12, bulk: 1000, tasks: 480, ahead: 10_000 };
 const CONCURRENCIES = [1, 16, 64];
 
