@@ -54,8 +54,11 @@ export async function compare(
   return result;
 }
 
+/** Operations of one side before it is the other's turn: few, so that what else the machine does falls on both. */
+const TURN = 16;
+
 /**
- * Runs both sides in turn, one operation each, and reports how their median durations compare: as operations a
+ * Runs both sides in turn, one operation at a time, and reports how their median durations compare: as operations a
  * second, so that a ratio of 0.5 is twice the time.
  */
 export async function comparePace(
@@ -67,19 +70,24 @@ export async function comparePace(
 ): Promise<void> {
   if (!wants(workload)) return;
   const taken: { floor: number[]; wadi: number[] } = { floor: [], wadi: [] };
-  for (let i = -times; i < times * rounds; i++) {
-    const [floorMs, wadiMs] = [await durationMs(floor), await durationMs(wadi)];
-    if (i < 0) continue; // warm-up
-    taken.floor.push(floorMs);
-    taken.wadi.push(wadiMs);
+  const turn = Math.min(TURN, times);
+  for (let done = -times; done < times * rounds; done += turn) {
+    const [floorMs, wadiMs] = [await durationsMs(floor, turn), await durationsMs(wadi, turn)];
+    if (done < 0) continue; // warm-up
+    taken.floor.push(...floorMs);
+    taken.wadi.push(...wadiMs);
   }
   report(resultOf(engine, workload, 1000 / median(taken.floor), 1000 / median(taken.wadi)));
 }
 
-async function durationMs(operation: () => Promise<void>): Promise<number> {
-  const started = performance.now();
-  await operation();
-  return performance.now() - started;
+async function durationsMs(operation: () => Promise<void>, times: number): Promise<number[]> {
+  const taken: number[] = [];
+  for (let i = 0; i < times; i++) {
+    const started = performance.now();
+    await operation();
+    taken.push(performance.now() - started);
+  }
+  return taken;
 }
 
 export function resultOf(engine: string, workload: string, floor: number, wadi: number): Result {
