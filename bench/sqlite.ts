@@ -127,6 +127,8 @@ export async function sqliteSides(
   const db = new Database(`${directory}/wadi-${synchronous}.db`);
   return {
     raw: rawSide(rawFile, synchronous),
-    wadi: await wadiSide(betterSqlite3(db, { synchronous }), async (backlog) => fill(db, backlog)),
+    wadi: await wadiSide(betterSqlite3(db, synchronous === "full" ? {} : { synchronous }), async (backlog) =>
+      fill(db, backlog),
+    ),
   };
 }

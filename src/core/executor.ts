@@ -72,8 +72,11 @@ export interface Executor<Native = unknown, Sync extends boolean = boolean> {
   readonly limits: Limits;
   /** Runs one statement by itself, in one round trip, and returns its rows. */
   run(statement: Statement): Promise<Row[]>;
-  /** Runs all statements in order in one transaction and one round trip; all or nothing. */
-  batch(statements: readonly Statement[]): Promise<Row[][]>;
+  /**
+   * Runs all statements in order in one transaction and one round trip; all or nothing. A commit that `mayBeLost` may be
+   * taken back by a power failure, if that is cheaper, but not if a later one that may not is kept.
+   */
+  batch(statements: readonly Statement[], options?: { readonly mayBeLost: boolean }): Promise<Row[][]>;
   /** Present where the connection can hold an interactive transaction. Wadi's own operations never use it. */
   transaction?<T>(fn: (tx: Executor) => Promise<T>): Promise<T>;
   /**

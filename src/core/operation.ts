@@ -11,6 +11,8 @@ export interface Operation<T> {
   readonly name: string;
   readonly statements: readonly Statement[];
   decode(results: readonly Row[][]): T;
+  /** Whether it does no harm that a power failure takes back what it wrote, as if it had not been sent. */
+  readonly mayBeLost?: boolean;
   /** What to send once an earlier try may have been committed. Absent where the same statements tell the same. */
   resend?(): Operation<T>;
   /** Sends the statements (before them perhaps a guard) otherwise than as a batch of them alone. */
@@ -58,6 +60,7 @@ export function join<A, B>(name: string, first: Operation<A>, second: Operation<
   return {
     name,
     statements: [...first.statements, ...second.statements],
+    mayBeLost: [first, second].every(({ statements, mayBeLost }) => mayBeLost ?? statements.length === 0),
     decode: (results) => [first.decode(results.slice(0, size)), second.decode(results.slice(size))],
     resend: () => join(name, first.resend?.() ?? first, second.resend?.() ?? second),
   };

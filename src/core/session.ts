@@ -140,12 +140,14 @@ export class Session {
   }
 
   /** The first request of a session carries a guard that makes a database of a newer protocol refuse it. */
-  async #send({ statements, send }: Operation<unknown>): Promise<readonly Row[][]> {
+  async #send({ statements, send, mayBeLost = false }: Operation<unknown>): Promise<readonly Row[][]> {
     const { executor } = this;
     if (this.#verified && statements.length === 1 && !send) return [await executor.run(statements[0]!)];
     const guard = this.guard();
     const guarded = [...guard, ...statements];
-    const results = await (send === undefined ? executor.batch(guarded) : send(executor, guarded));
+    const results = await (send === undefined
+      ? executor.batch(guarded, { mayBeLost })
+      : send(executor, guarded));
     this.#verified = true;
     return guard.length === 0 ? results : results.slice(1);
   }

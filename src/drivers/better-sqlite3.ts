@@ -23,10 +23,11 @@ export interface BetterSqlite3Options {
   journalMode?: "wal" | "keep" | undefined;
   /**
    * How this handle syncs commits from the first statement on. `"full"` syncs each, so that a task that was accepted
-   * survives a power failure; writes of the same tick share one sync. `"normal"` is several times as fast and may lose
+   * survives a power failure; writes of the same tick share one sync. The default does so too, but for claims: the power
+   * may take one back, and the task is queued then. `"normal"` is several times as fast and may lose
    * the last commits with the power, though nothing with a crash of the process. better-sqlite3 lowers a handle to it
    * on entering the write-ahead log. `"keep"` leaves it to you.
-   * @default "full" in the write-ahead log, else "keep"
+   * @default "full" but for claims in the write-ahead log, else "keep"
    */
   synchronous?: "keep" | "normal" | "full" | "extra" | undefined;
   /** Milliseconds to wait for a lock. @default the handle's own busy timeout, or 5000 if it has none */
@@ -56,10 +57,12 @@ export function betterSqlite3(
     synchronous: ["keep", "normal", "full", "extra"],
     busyTimeoutMs: "milliseconds",
   });
+  let skipsSyncs = false;
   const handle = borrow(db, () => {
     const isLog = options.journalMode !== "keep" && !db.memory;
     if (isLog) db.pragma("journal_mode = wal");
     const synchronous = options.synchronous ?? (isLog ? "full" : "keep");
+    skipsSyncs = isLog && options.synchronous === undefined;
     if (synchronous !== "keep") db.pragma(`synchronous = ${synchronous}`);
   });
   const busyTimeoutMs = options.busyTimeoutMs ?? (handle.busyTimeoutMs || DEFAULT_BUSY_TIMEOUT_MS);
@@ -80,13 +83,25 @@ export function betterSqlite3(
     }
   }
 
+  /** What is written to the log is safe from a crash of the process; the sync of a later commit keeps it for good. */
+  function unsynced<T>(work: () => T): T {
+    db.exec("pragma synchronous = normal");
+    try {
+      return work();
+    } finally {
+      db.exec("pragma synchronous = full");
+    }
+  }
+
   function runGroup(group: readonly Member[], begin: string, isWrite: boolean): Outcome[] {
     // One statement is atomic without BEGIN and COMMIT, and single reads have nothing to commit together.
     if (group.every(isSingle) && (group.length === 1 || !isWrite)) {
       return group.map((member) => isolate(member, false, runAll));
     }
     if (group.length === 1) {
-      return [isolate(group[0]!, false, (member) => handle.transact(begin, () => runAll(member)))];
+      const transact = () =>
+        isolate(group[0]!, false, (member) => handle.transact(begin, () => runAll(member)));
+      return [group[0]!.mayBeLost && skipsSyncs ? unsynced(transact) : transact()];
     }
     const inGroup = (member: Member) =>
       isSingle(member) ? runAll(member) : handle.nested(member.statements);
@@ -155,10 +170,10 @@ export function betterSqlite3(
       new Promise((resolve, reject) => {
         add({ statements: [statement], resolve: (results) => resolve(results[0]!), reject });
       }),
-    batch: (statements) =>
+    batch: (statements, { mayBeLost } = { mayBeLost: false }) =>
       new Promise((resolve, reject) => {
         if (statements.length === 0) resolve([]);
-        else add({ statements, resolve, reject });
+        else add({ statements, mayBeLost, resolve, reject });
       }),
     async transaction(fn) {
       while (held) await held;

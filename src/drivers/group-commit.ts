@@ -3,6 +3,7 @@ import type { Row, Statement } from "../core/executor.ts";
 /** One caller's statements, waiting for their turn. */
 export interface Member {
   readonly statements: readonly Statement[];
+  readonly mayBeLost?: boolean | undefined;
   readonly resolve: (results: Row[][]) => void;
   readonly reject: (error: unknown) => void;
 }

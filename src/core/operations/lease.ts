@@ -92,6 +92,7 @@ export function claim(target: Target, request: ClaimRequest): Operation<Claimed>
   const recover = recoverLeases(target);
   const build = (takes: readonly Statement[]): Operation<Claimed> => ({
     name: "claim",
+    mayBeLost: true, // the task is queued then, as if its worker had been killed
     statements: [...recover, ...takes, bind(target, "select_next_due", { lanes_json })],
     decode: (results) =>
       decodeClaimed(
