@@ -9,6 +9,7 @@ import { readJsonObject } from "./read-body.ts";
 import { json } from "./respond.ts";
 import type { Route } from "./routes.ts";
 
+// Not `limits`: whoever may submit a task may not change what the whole fleet does. Definitions have them.
 const SUBMIT_FIELDS = [
   "name",
   "payload",
