@@ -52,7 +52,7 @@ export function inTransaction<Sync extends boolean>(
     if (opened) return opened;
     if (opened === null) {
       throw new InvalidArgument(
-        `with(tx) found no open transaction of ${name}; pass what carries it, after it has begun and before it ends`,
+        `with(tx) found no open transaction of ${name}; begin one first, and pass the client or tx it runs on before it ends`,
       );
     }
     throw new Unsupported(

@@ -49,7 +49,7 @@ export async function waitForTasks(
       if (missing.length === 0) return names.map((name) => done.get(name)!);
       if (looks.leftMs <= 0) {
         const few = missing.slice(0, 3).join(", ") + (missing.length > 3 ? ", ..." : "");
-        const message = `waited ${wait.timeoutMs} ms for ${missing.length + done.size} tasks: ${missing.length} are not done, ${few}`;
+        const message = `waited ${wait.timeoutMs} ms: ${missing.length} of ${missing.length + done.size} tasks not done, ${few}`;
         throw new TaskTimeout(message, { id: null, key: null, task: null, missing });
       }
       await looks.pause(Promise.race(wakes.map(({ fired }) => fired)));

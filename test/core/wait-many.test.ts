@@ -80,7 +80,7 @@ test("a wait for ten thousand is one request, also where a parameter is as small
   const wadi = new Wadi({ ...executor, limits: { ...executor.limits, maxParamBytes: 1_900_000 } });
   const ids = Array.from({ length: 10_000 }, () => newTaskId());
   const names = sent(wadi);
-  await expect(wadi.waitMany(ids, { timeoutMs: 0 })).rejects.toThrow("10000 are not done");
+  await expect(wadi.waitMany(ids, { timeoutMs: 0 })).rejects.toThrow("10000 of 10000 tasks not done");
   expect(names).toEqual(["getStatus"]);
 });
 
@@ -164,10 +164,10 @@ test("a timeout says how many are missing and which come first", async () => {
   expect(error).toMatchObject({
     retryable: true,
     missing: ids,
-    message: `waited 0 ms for 5 tasks: 4 are not done, ${ids.slice(0, 3).join(", ")}, ...`,
+    message: `waited 0 ms: 4 of 5 tasks not done, ${ids.slice(0, 3).join(", ")}, ...`,
   });
   await expect(wadi.waitManyByKey(["k1", "k2", "none"], { timeoutMs: 0 })).rejects.toThrow(
-    "waited 0 ms for 3 tasks: 2 are not done, k1, none",
+    "waited 0 ms: 2 of 3 tasks not done, k1, none",
   );
 });
 

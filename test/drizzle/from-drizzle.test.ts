@@ -1,8 +1,8 @@
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Task, Wadi, Worker } from "../../src/index.ts";
+import { type Task, type Wadi, Worker } from "../../src/index.ts";
 import { type AnyDrizzle, cases, type OpenDrizzle } from "./databases.ts";
-import { OWN } from "./own-tables.ts";
+import { OWN, withOrders } from "./own-tables.ts";
 
 describe.each(cases)("fromDrizzle on $name", ({ dialect, driver, transactions, open }) => {
   const { tasks, orders } = OWN[dialect];
@@ -17,12 +17,7 @@ describe.each(cases)("fromDrizzle on $name", ({ dialect, driver, transactions, o
 
   beforeAll(async () => {
     database = await open();
-    wadi = new Wadi(database.executor);
-    await wadi.migrate();
-    await database.executor.run({
-      sql: "create table orders (id text primary key, task_id text)",
-      params: [],
-    });
+    wadi = await withOrders(database);
   }, 60_000);
   afterAll(() => database?.close());
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type InTransaction, Wadi } from "../../src/index.ts";
+import type { InTransaction, Wadi } from "../../src/index.ts";
 import { type AnyDrizzle, cases, type OpenDrizzle } from "./databases.ts";
-import { OWN } from "./own-tables.ts";
+import { OWN, withOrders } from "./own-tables.ts";
 
 /** The rows of an application and Wadi's tasks, committed together through Drizzle. */
 describe.each(cases)("own rows on $name", ({ dialect, transactions, batches, open }) => {
@@ -16,12 +16,7 @@ describe.each(cases)("own rows on $name", ({ dialect, transactions, batches, ope
 
   beforeAll(async () => {
     database = await open();
-    wadi = new Wadi(database.executor);
-    await wadi.migrate();
-    await database.executor.run({
-      sql: "create table orders (id text primary key, task_id text)",
-      params: [],
-    });
+    wadi = await withOrders(database);
   }, 60_000);
   afterAll(() => database?.close());
   beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Wadi, Worker } from "../../src/index.ts";
+import { type Wadi, Worker } from "../../src/index.ts";
 import { cases, type OpenDrizzle } from "./databases.ts";
-import { OWN } from "./own-tables.ts";
+import { OWN, withOrders } from "./own-tables.ts";
 
 describe.each(cases)("ctx.succeedWith on $name", ({ dialect, open }) => {
   const { orders } = OWN[dialect];
@@ -12,12 +12,7 @@ describe.each(cases)("ctx.succeedWith on $name", ({ dialect, open }) => {
 
   beforeAll(async () => {
     database = await open();
-    wadi = new Wadi(database.executor);
-    await wadi.migrate();
-    await database.executor.run({
-      sql: "create table orders (id text primary key, task_id text)",
-      params: [],
-    });
+    wadi = await withOrders(database);
   }, 60_000);
   afterAll(() => database?.close());
   beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { Crew } from "./support/crew.ts";
-import { openDatabase, type RaceTarget } from "./support/databases.ts";
+import { openDatabase, RACE_TARGETS } from "./support/databases.ts";
 import type { KeyedAnswer } from "./support/jobs.ts";
 import { checkKeys, countRaces } from "./support/keyed-answers.ts";
 
@@ -13,16 +13,7 @@ const crew = new Crew();
 afterAll(() => crew.end());
 
 const KEYS = 150;
-const TARGETS: readonly RaceTarget[] = [
-  "better-sqlite3-file",
-  "pg",
-  "d1",
-  "libsql-file",
-  "libsql-http",
-  "neon-http",
-];
-
-test.each(TARGETS)(
+test.each(RACE_TARGETS)(
   "16 connections that submit the same new keys at once end with one live task a key, on every policy, %s",
   { timeout: 120_000 },
   async (target) => {

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import { query } from "./support/audit.ts";
 import { Crew } from "./support/crew.ts";
-import { openDatabase, type RaceDatabase, type RaceTarget } from "./support/databases.ts";
+import { openDatabase, RACE_TARGETS, type RaceDatabase, type RaceTarget } from "./support/databases.ts";
 import { type Racer, runJob } from "./support/jobs.ts";
 import { countRunning } from "./support/limited-jobs.ts";
 
@@ -28,16 +28,7 @@ const LANES = [
   { queue: "mail", name: "a" },
 ];
 
-const TARGETS: readonly RaceTarget[] = [
-  "better-sqlite3-file",
-  "pg",
-  "d1",
-  "libsql-file",
-  "libsql-http",
-  "neon-http",
-];
-
-test.each(TARGETS)(
+test.each(RACE_TARGETS)(
   "50 racing claimers never exceed a limit of 5, %s",
   { timeout: 120_000 },
   async (target) => {

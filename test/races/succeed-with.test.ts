@@ -6,7 +6,13 @@ import { fraction } from "../support/neon-faults.ts";
 import { createDatabase } from "../support/postgres.ts";
 import { query } from "./support/audit.ts";
 import { Crew } from "./support/crew.ts";
-import { addressed, openDatabase, type RaceDatabase, type RaceTarget } from "./support/databases.ts";
+import {
+  addressed,
+  openDatabase,
+  RACE_TARGETS,
+  type RaceDatabase,
+  type RaceTarget,
+} from "./support/databases.ts";
 import type { OwnRowsRaced } from "./support/own-rows-job.ts";
 
 const RACERS = 4;
@@ -94,7 +100,7 @@ async function findFaults(wadi: Wadi, raced: readonly OwnRowsRaced[]): Promise<s
   });
 }
 
-test.each<RaceTarget>(["better-sqlite3-file", "libsql-file", "libsql-http", "pg", "neon-http", "d1"])(
+test.each(RACE_TARGETS)(
   `own rows and settlements agree under 1,000 lost leases, %s, seed ${SEED}`,
   { timeout: 120_000 },
   async (target) => {

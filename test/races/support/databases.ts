@@ -13,6 +13,16 @@ import type { Racer } from "./jobs.ts";
 
 export type RaceTarget = Address["target"] | "d1";
 
+/** Every database that takes several connections at once. */
+export const RACE_TARGETS: readonly RaceTarget[] = [
+  "better-sqlite3-file",
+  "pg",
+  "d1",
+  "libsql-file",
+  "libsql-http",
+  "neon-http",
+];
+
 /** A fresh, empty database that several connections use at once. */
 export interface RaceDatabase {
   /** Where other processes find it; D1 is behind a binding. */
