@@ -20,6 +20,13 @@ export interface Limits {
   readonly maxParamBytes: number;
   /** Most statements in one batch. */
   readonly maxBatchStatements: number;
+  /**
+   * Queries that one invocation of the platform should send; a batch of n statements counts n. Drains, waits and `watch`
+   * keep within it. @default no limit
+   */
+  readonly maxQueries?: number | undefined;
+  /** Largest answer to one request, in bytes as it travels. A claim is bounded by it. @default no limit */
+  readonly maxResponseBytes?: number | undefined;
 }
 
 /**

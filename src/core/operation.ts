@@ -17,6 +17,8 @@ export interface Operation<T> {
   resend?(): Operation<T>;
   /** Sends the statements (before them perhaps a guard) otherwise than as a batch of them alone. */
   send?(executor: Executor, statements: readonly Statement[]): Promise<readonly Row[][]>;
+  /** How many statements of the application's own `send` adds. */
+  readonly sendsMore?: number;
   /** What a database's error means, where it is an answer and not a failure. */
   explain?(error: unknown): WadiError | undefined;
 }

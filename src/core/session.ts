@@ -4,6 +4,7 @@ import { DriverError, WadiError } from "./errors.ts";
 import type { ErrorClass, Executor, Row, Statement } from "./executor.ts";
 import { type MigrateOptions, migrate } from "./migrate.ts";
 import { type Operation, single, type Target } from "./operation.ts";
+import { metered, type QueryMeter } from "./query-meter.ts";
 import { bind } from "./statement.ts";
 import { explainVersion } from "./version.ts";
 
@@ -18,6 +19,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Epoch milliseconds after which the call is not sent again. */
   readonly deadlineMs?: number | undefined;
+  /** Counts every statement the call sends. */
+  readonly meter?: QueryMeter | undefined;
 }
 
 const ADVICE: Record<ErrorClass, string> = {
@@ -66,7 +69,7 @@ export class Session {
       call.signal?.throwIfAborted();
       let results: readonly Row[][];
       try {
-        results = await this.#within(operation.name, this.#send(current), call);
+        results = await this.#within(operation.name, this.#send(current, call.meter), call);
       } catch (error) {
         call.signal?.throwIfAborted();
         if (WadiError.is(error)) throw error;
@@ -75,11 +78,11 @@ export class Session {
         const kind = this.executor.classify(error);
         if (kind === "missing-schema" && !migrated) {
           migrated = true;
-          await this.#within(operation.name, this.migrate(), call);
+          await this.#within(operation.name, this.#migrateOnce(call.meter), call);
           continue;
         }
         if (kind === "rejected" && !this.#verified) {
-          await explainVersion(this.executor).catch((reason: unknown) => {
+          await explainVersion(metered(this.executor, call.meter)).catch((reason: unknown) => {
             // What was refused for another reason, such as a wrong password, is refused here too.
             if (WadiError.is(reason)) throw reason;
           });
@@ -125,26 +128,34 @@ export class Session {
   /** Applies the migrations that are missing. Calls in flight share one run. */
   migrate(options?: MigrateOptions): Promise<void> {
     if (options !== undefined) return this.#applyMigrations(options); // another run may not do what was asked
-    this.#migrating ??= this.#applyMigrations().finally(() => {
+    return this.#migrateOnce();
+  }
+
+  #migrateOnce(meter?: QueryMeter): Promise<void> {
+    this.#migrating ??= this.#applyMigrations(undefined, meter).finally(() => {
       this.#migrating = undefined;
     });
     return this.#migrating;
   }
 
-  async #applyMigrations(options?: MigrateOptions): Promise<void> {
+  async #applyMigrations(options?: MigrateOptions, meter?: QueryMeter): Promise<void> {
     try {
-      await migrate(this.executor, options);
+      await migrate(metered(this.executor, meter), options);
     } catch (error) {
       throw WadiError.is(error) ? error : this.wrap("migrate", this.executor.classify(error), error);
     }
   }
 
   /** The first request of a session carries a guard that makes a database of a newer protocol refuse it. */
-  async #send({ statements, send, mayBeLost = false }: Operation<unknown>): Promise<readonly Row[][]> {
+  async #send(
+    { statements, send, sendsMore = 0, mayBeLost = false }: Operation<unknown>,
+    meter?: QueryMeter,
+  ): Promise<readonly Row[][]> {
     const { executor } = this;
-    if (this.#verified && statements.length === 1 && !send) return [await executor.run(statements[0]!)];
     const guard = this.guard();
     const guarded = [...guard, ...statements];
+    meter?.count(guarded.length + sendsMore);
+    if (guarded.length === 1 && this.#verified && !send) return [await executor.run(guarded[0]!)];
     const results = await (send === undefined
       ? executor.batch(guarded, { mayBeLost })
       : send(executor, guarded));

@@ -22,6 +22,8 @@ const LIMITS: Limits = {
   // A row or string ends at 2 MB; what is left over is for the other columns of the row. Local runtimes do not enforce it.
   maxParamBytes: 1_900_000,
   maxBatchStatements: 50, // queries in one invocation on the free plan
+  maxQueries: 40, // of those 50: handlers have the other 10
+  maxResponseBytes: 50_000_000,
 };
 
 const executors = new WeakMap<object, Executor<never, false>>();

@@ -43,7 +43,11 @@ export interface LibsqlOptions {
 
 // A local file takes what V8 can build; a server's rows end at 5 MB by default, and a row has more than one column.
 const FILE_LIMITS: Limits = { maxParamBytes: 64 * 1024 * 1024, maxBatchStatements: 1000 };
-const SERVER_LIMITS: Limits = { maxParamBytes: 4_000_000, maxBatchStatements: 1000 };
+const SERVER_LIMITS: Limits = {
+  maxParamBytes: 4_000_000,
+  maxBatchStatements: 1000,
+  maxResponseBytes: 10_000_000, // the default of sqld
+};
 
 /** Statistics of every table that has none yet or grew a lot since, from about 400 rows of each index. */
 const OPTIMIZE = "pragma analysis_limit = 400; pragma optimize = 0x10002; pragma analysis_limit = 0";

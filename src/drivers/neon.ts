@@ -32,6 +32,7 @@ const limits: Limits = {
   // A request may have 10 MiB, and quotes are escaped in it: JSON text can come near twice its size.
   maxParamBytes: 4_000_000,
   maxBatchStatements: 1_000,
+  maxResponseBytes: 10 * 1024 * 1024,
 };
 
 /** Cells stay text. Types count only where they are given for each query, not for a client or a transaction. */

@@ -34,6 +34,7 @@ export async function succeedWith(
       fenceLease(target, held, true),
       bind(target, "succeed_task", { id: held.id, worker_id: held.workerId, result: resultJson }),
     ],
+    sendsMore: statements.length,
     send: (_, all) => around(all.slice(0, -1), all.at(-1)!),
     decode: () => {},
     resend: () => {

@@ -1,5 +1,7 @@
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
+import type { Executor } from "../../src/core/executor.ts";
+import { QueryMeter } from "../../src/core/query-meter.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { Wadi, Worker } from "../../src/index.ts";
 import { type Loss, lossy } from "../support/lossy-executor.ts";
@@ -174,5 +176,37 @@ describe("when to try again", () => {
       retryable: false,
     });
     expect(executor.requests).toBe(1);
+  });
+});
+
+describe("a meter counts every statement that a call sends", () => {
+  test("migrations, the guard, the call itself, and each time it is sent again", async () => {
+    let sent = 0;
+    const real = betterSqlite3(new Database(":memory:"));
+    const losses: Loss[] = [];
+    const counted: Executor = {
+      ...real,
+      run(statement) {
+        sent++;
+        return real.run(statement);
+      },
+      batch(statements) {
+        sent += statements.length;
+        return real.batch(statements);
+      },
+    };
+    const wadi = new Wadi(
+      lossy(counted, () => losses.shift() ?? null),
+      { retry: FAST },
+    );
+    const meter = new QueryMeter();
+    await wadi.get("none", { meter });
+    expect(meter.sent).toBe(sent);
+    expect(sent).toBeGreaterThan(10);
+    losses.push("after");
+    const before = sent;
+    await wadi.get("none", { meter });
+    expect(sent - before).toBe(2);
+    expect(meter.sent).toBe(sent);
   });
 });

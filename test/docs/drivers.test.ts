@@ -27,10 +27,15 @@ const EXECUTORS: Record<string, Executor> = {
 };
 
 test("the limits on the page are those of the drivers", () => {
-  const rows = [...page.matchAll(/^\| `(\w+)`(?: (\(\w+\)))? \| (\d+) \| (\d+) \|$/gm)];
-  const listed = rows.map(([, name, kind, bytes, statements]) => [
+  const rows = [...page.matchAll(/^\| `(\w+)`(?: (\(\w+\)))? \| (\d+) \| (\d+) \| (\S+) \| (\S+) \|$/gm)];
+  const listed = rows.map(([, name, kind, bytes, statements, queries, response]) => [
     kind === undefined ? name : `${name} ${kind}`,
-    { maxParamBytes: Number(bytes), maxBatchStatements: Number(statements) },
+    {
+      maxParamBytes: Number(bytes),
+      maxBatchStatements: Number(statements),
+      ...(queries === "–" ? {} : { maxQueries: Number(queries) }),
+      ...(response === "–" ? {} : { maxResponseBytes: Number(response) }),
+    },
   ]);
   const limits = Object.entries(EXECUTORS).map(([name, executor]) => [name, executor.limits]);
   expect(listed).toEqual(limits);
