@@ -41,19 +41,3 @@ export class Alarm {
     this.#timer = setTimeout(fire, Math.min(Math.max(0, atMs - Date.now()), MAX_TIMER_MS));
   }
 }
-
-/** The next turn of the event loop: requests go out before it. A timer would take a millisecond, a message does not. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (typeof MessageChannel === "undefined") {
-      setTimeout(resolve, 0);
-      return;
-    }
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(null);
-  });
-}

@@ -1,11 +1,12 @@
 import { ulid } from "../core/ids.ts";
 import type { Claimed, ClaimRequest } from "../core/operations/lease.ts";
 import type { CallOptions } from "../core/session.ts";
-import { Alarm, nextTurn } from "./alarm.ts";
+import { Alarm } from "./alarm.ts";
 import { ByteBudget } from "./bytes.ts";
 import { Idle } from "./endless.ts";
 import { report } from "./hooks.ts";
 import { InHand } from "./in-hand.ts";
+import { nextTurn } from "./next-turn.ts";
 import type { DrainPlan } from "./plan.ts";
 import { makePools, type Pool } from "./pools.ts";
 import { type DrainStatus, type DrainSummary, Tally } from "./tally.ts";
@@ -147,8 +148,7 @@ export class Drain {
     if (this.#isStopping) return 0;
     const tasksLeft = this.#plan.maxTasks - this.#tally.claimed;
     if (!this.#bytes.isLimited) return tasksLeft;
-    const open = this.#pools.reduce((sum, pool) => sum + pool.open, 0);
-    return Math.min(tasksLeft, this.#bytes.room(open));
+    return Math.min(tasksLeft, this.#bytes.room(this.#pools.reduce((sum, { open }) => sum + open, 0)));
   }
 
   #wantsClaim(pool: Pool, nowMs: number): boolean {
