@@ -1,12 +1,29 @@
 import { describe, expect, it } from "vitest";
+import { assertionsOf } from "./expectations.ts";
 import { operations } from "./operations.ts";
-import { loadScenarios, OWN_SCENARIOS } from "./scenario.ts";
+import { ASSERTIONS, loadScenarios, OWN_SCENARIOS } from "./scenario.ts";
 
 const scenarios = loadScenarios(OWN_SCENARIOS);
 const steps = scenarios.flatMap((scenario) => scenario.steps);
 
 /** Other spellings of an argument, for scenarios that are not ours. */
-const SYNONYMS = ["stats.queue", "progress.value"];
+const SYNONYMS = ["progress.value"];
+
+/** What a scenario may expect to be null: a misspelt field would be null as well. */
+const FIELDS = [
+  ...["id", "status", "worker_id", "lease_until_ms", "completed_at_ms", "cancel_requested_at_ms", "error"],
+  ...[
+    "payload",
+    "error.details",
+    "result",
+    "progress",
+    "message",
+    "correlation_id",
+    "parent_id",
+    "queued",
+    true,
+  ],
+];
 
 describe("the scenarios", () => {
   it("use every op with every argument", () => {
@@ -17,11 +34,17 @@ describe("the scenarios", () => {
     expect(all.filter((name) => !used.has(name))).toEqual(SYNONYMS);
   });
 
-  it("use every expectation", () => {
-    const used = new Set(steps.flatMap(({ expect: rules = {} }) => Object.keys(rules)));
-    expect([...used].sort()).toEqual(
-      ["equals", "equalsRef", "greaterThanRef", "isNull", "length", "notEqualsRef", "notNull"].sort(),
-    );
+  it("use every assertion under `expect` and on a step", () => {
+    const all = [...ASSERTIONS].sort();
+    const used = (assertions: readonly object[]) =>
+      [...new Set(assertions.flatMap((rules) => Object.keys(rules)))].sort();
+    expect(used(steps.map((step) => assertionsOf(step)[0]!))).toEqual(all);
+    expect(used(steps.map(({ expect: rules = {} }) => rules))).toEqual(all);
+  });
+
+  it("assert null of fields that exist", () => {
+    const fields = steps.flatMap((step) => assertionsOf(step).flatMap(({ isNull }) => isNull ?? []));
+    expect([...new Set(fields)].filter((field) => !FIELDS.includes(field as never))).toEqual([]);
   });
 
   it("each have a name and a description of their own", () => {

@@ -1,13 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { dereference, lookup, resolve, type Saved, show } from "./references.ts";
-import { isObject } from "./scenario.ts";
+import { ASSERTIONS, isObject, type Step } from "./scenario.ts";
+
+type Assertions = Readonly<Record<string, unknown>>;
+
+/** The assertions of a step: those that stand on it, and those under its `expect`. */
+export function assertionsOf(step: Step): Assertions[] {
+  const own = ASSERTIONS.filter((name) => name in step).map((name) => [name, step[name]] as const);
+  return [Object.fromEntries(own), step.expect ?? {}];
+}
 
 /** Says how a result differs from what a scenario expects of it, field by field; empty if it does not. */
-export function mismatches(
-  expect: Readonly<Record<string, unknown>>,
-  result: unknown,
-  saved: Saved,
-): string[] {
+export function mismatches(expect: Assertions, result: unknown, saved: Saved): string[] {
   return Object.entries(expect).flatMap(([rule, argument]) => {
     const check = RULES[rule];
     if (check === undefined)
@@ -40,17 +44,17 @@ const RULES: Record<string, Rule> = {
     ),
   isNull: (where, result) =>
     places(where, result).flatMap(({ name, value }) =>
-      value === null ? [] : [`${name}: expected null, got ${show(value)}`],
+      value === null || value === undefined ? [] : [`${name}: expected null, got ${show(value)}`],
     ),
 };
 
-/** Compares the whole result with one reference, or fields of it with a reference each. */
+/** Compares the whole result with one reference or plain value, or fields of it with one each. */
 function byReference(holds: (value: unknown, other: unknown) => boolean, relation: string): Rule {
   return (argument, result, saved) => {
     const pairs = isObject(argument) ? Object.entries(argument) : [["result", argument] as const];
     return pairs.flatMap(([field, reference]) => {
       const value = isObject(argument) ? lookup(result, field) : result;
-      const other = dereference(reference, saved);
+      const other = typeof reference === "string" ? dereference(reference, saved) : reference;
       return holds(value, other)
         ? []
         : [`${field}: expected ${relation} ${reference} (${show(other)}), got ${show(value)}`];
@@ -66,8 +70,8 @@ function places(where: unknown, result: unknown): { name: string; value: unknown
 }
 
 /**
- * An object has to hold the expected fields and may hold more, except that an empty one has to be empty;
- * a list has to match item by item, and a scalar exactly.
+ * A row has to hold the expected fields and may hold more; the fields themselves have to match exactly. A row that is
+ * missing has fields that are all null. Lists match row by row.
  */
 function differences(expected: unknown, actual: unknown, path: string): string[] {
   const here = path === "" ? "result" : path;
@@ -77,11 +81,15 @@ function differences(expected: unknown, actual: unknown, path: string): string[]
       return [`${here}: expected ${show(expected)}, got ${show(actual)}`];
     return expected.flatMap((item, i) => differences(item, actual[i], at(String(i))));
   }
-  if (isObject(expected) && Object.keys(expected).length > 0 && actual !== null && actual !== undefined) {
+  if (isObject(expected) && Object.keys(expected).length > 0) {
     return Object.entries(expected).flatMap(([field, item]) =>
-      differences(item, lookup(actual, field), at(field)),
+      exactly(item, lookup(actual, field) ?? null, at(field)),
     );
   }
+  return exactly(expected, actual, here);
+}
+
+function exactly(expected: unknown, actual: unknown, here: string): string[] {
   return isDeepStrictEqual(expected, actual)
     ? []
     : [`${here}: expected ${show(expected)}, got ${show(actual)}`];

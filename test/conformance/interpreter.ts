@@ -1,10 +1,10 @@
 import type { Executor } from "../../src/core/executor.ts";
 import { Wadi } from "../../src/producer/wadi.ts";
 import { movableClock } from "./clock.ts";
-import { mismatches } from "./expectations.ts";
+import { assertionsOf, mismatches } from "./expectations.ts";
 import type { World } from "./operation.ts";
 import { perform } from "./operations.ts";
-import { resolve } from "./references.ts";
+import { find, resolve } from "./references.ts";
 import { isObject, type Scenario, type Step } from "./scenario.ts";
 
 /** A step that did not go as its scenario says; the message tells which one and what differed. */
@@ -34,17 +34,25 @@ export async function runScenario(scenario: Scenario, executor: Executor): Promi
 async function runStep(world: World, step: Step, saved: Map<string, unknown>): Promise<string[]> {
   let result: unknown;
   try {
-    const args = step.target === undefined ? step.args : { ...step.args, target: step.target };
-    const resolved = resolve(args ?? {}, saved);
-    result = await perform(world, step.op, isObject(resolved) ? resolved : {});
-    if (step.save !== undefined) saved.set(step.save, result);
-    if (step.expectError === undefined) return mismatches(step.expect ?? {}, result, saved);
-    return [`expected ${step.expectError}, but it succeeded`];
+    const resolved = resolve(step.args ?? {}, saved);
+    const args = isObject(resolved) ? resolved : {};
+    result = await perform(
+      world,
+      step.op,
+      "target" in step ? { ...args, target: find(step.target, saved) } : args,
+    );
   } catch (error) {
-    const { name, message } = error as Error;
-    if (step.expectError === name) return [];
-    return step.expectError === undefined
-      ? [`${name}: ${message}`]
-      : [`expected ${step.expectError}, got ${name}: ${message}`];
+    const { name, message, taskId = null } = error as Error & { taskId?: string };
+    if (step.expectError === undefined) return [`${name}: ${message}`];
+    if (step.expectError !== name) return [`expected ${step.expectError}, got ${name}: ${message}`];
+    if (step.save !== undefined) saved.set(step.save, { type: name, task_id: taskId });
+    return [];
+  }
+  if (step.expectError !== undefined) return [`expected ${step.expectError}, but it succeeded`];
+  if (step.save !== undefined) saved.set(step.save, result);
+  try {
+    return assertionsOf(step).flatMap((assertions) => mismatches(assertions, result, saved));
+  } catch (error) {
+    return [(error as Error).message];
   }
 }

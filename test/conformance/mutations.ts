@@ -18,6 +18,13 @@ const FAILURES = { sqlite: "insert_failures", postgres: "settle_tasks" } as cons
 
 export const MUTATIONS: readonly Mutation[] = [
   {
+    breaks: "a failure of a canceled task keeps its error",
+    statement: "settle_tasks",
+    find: /coalesce\(s\.error, t\.error\)/g,
+    replace: "case s.status when 'canceled' then t.error else coalesce(s.error, t.error) end",
+    scenarios: "fail-canceled",
+  },
+  {
     breaks: "a claim takes only due tasks",
     statement: "claim_tasks",
     find: new RegExp(`(run_at_ms (?:<=|between \\S+ and)) ${NOW}`, "g"),

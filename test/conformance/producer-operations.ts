@@ -1,5 +1,6 @@
 import type { SubmitOptions } from "../../src/producer/submission.ts";
 import type { ListOptions, PurgeOptions } from "../../src/producer/task-admin.ts";
+import type { Wadi } from "../../src/producer/wadi.ts";
 import {
   type Args,
   given,
@@ -68,8 +69,16 @@ export const producerOperations: Record<string, ScenarioOperation> = {
   },
   purge: {
     args: ["older_than_ms", "queue", "status", "name", "limit"],
-    run: ({ wadi }, { older_than_ms: olderThanMs, ...rest }) =>
-      wadi.purge(given({ ...rest, olderThanMs: olderThanMs ?? 0 }) as unknown as PurgeOptions),
+    async run({ wadi }, { older_than_ms: olderThanMs, ...rest }) {
+      const before = await allIds(wadi);
+      const purged = await wadi.purge(
+        given({ ...rest, olderThanMs: olderThanMs ?? 0 }) as unknown as PurgeOptions,
+      );
+      const after = await allIds(wadi);
+      const gone = before.filter((id) => !after.includes(id));
+      if (gone.length === purged) return gone;
+      throw new Error(`purge returned ${purged}, but deleted ${gone.length}`);
+    },
   },
   stats: {
     args: ["queues", "queue"],
@@ -84,6 +93,11 @@ export const producerOperations: Record<string, ScenarioOperation> = {
       wadi.queueDepth(textArg({ queue: "default", ...args }, "queue"), numberArg(args, "max_depth")),
   },
 };
+
+/** The client counts what a purge deletes; a scenario asks for the ids. */
+async function allIds(wadi: Wadi): Promise<string[]> {
+  return (await wadi.list({ limit: 1000 })).map(({ id }) => id);
+}
 
 function retryOptions(args: Args): { resetAttempt: boolean } {
   return { resetAttempt: args.reset_attempt === true };

@@ -5,9 +5,6 @@ export type Saved = ReadonlyMap<string, unknown>;
 
 const REFERENCE = /^\$[A-Za-z_][\w-]*(\.[\w-]+)*$/;
 
-/** Names under which a scenario may look for a result that is one number. */
-const NUMBER_FIELDS = ["purged", "deleted", "count", "headroom", "depth"];
-
 /** Replaces each `$alias.path` in a value, however deep, by what it refers to. */
 export function resolve(value: unknown, saved: Saved): unknown {
   if (typeof value === "string" && REFERENCE.test(value)) return dereference(value, saved);
@@ -27,9 +24,17 @@ export function dereference(reference: unknown, saved: Saved): unknown {
   return found;
 }
 
+/** What an assertion looks at: a value, or a reference that may lead nowhere, which is null then. */
+export function find(target: unknown, saved: Saved): unknown {
+  if (typeof target !== "string" || !REFERENCE.test(target)) return resolve(target, saved);
+  const [alias, ...path] = target.slice(1).split(".");
+  if (!saved.has(alias!)) return dereference(target, saved);
+  const root = saved.get(alias!);
+  return (path.length === 0 ? root : lookup(root, path.join("."))) ?? null;
+}
+
 /** The field, or dotted path, of a value; undefined if there is none. */
 export function lookup(value: unknown, path: string): unknown {
-  if (typeof value === "number" && NUMBER_FIELDS.includes(path)) return value;
   if (typeof value !== "object" || value === null) return undefined;
   if (Object.hasOwn(value, path)) return (value as Record<string, unknown>)[path];
   for (let dot = path.indexOf("."); dot !== -1; dot = path.indexOf(".", dot + 1)) {

@@ -7,11 +7,24 @@ export interface Step {
   /** Alias under which later steps find the result. */
   readonly save?: string;
   readonly expect?: Readonly<Record<string, unknown>>;
-  /** Name of the error the step must end with. */
+  /** Name of the error the step must end with. `save` then keeps its type and the id of its task. */
   readonly expectError?: string;
   /** What the op `expect` looks at; it may also be among the arguments. */
-  readonly target?: string;
+  readonly target?: unknown;
+  /** An assertion may stand on the step itself as well as under `expect`. */
+  readonly [assertion: string]: unknown;
 }
+
+/** What may be asserted of a result. */
+export const ASSERTIONS = [
+  "equals",
+  "equalsRef",
+  "notEqualsRef",
+  "greaterThanRef",
+  "length",
+  "notNull",
+  "isNull",
+] as const;
 
 export interface Scenario {
   readonly name: string;
@@ -19,7 +32,10 @@ export interface Scenario {
   readonly steps: readonly Step[];
 }
 
-const STEP_FIELDS = ["op", "args", "save", "expect", "expectError", "target", "description", "comment"];
+const STEP_FIELDS = [
+  ...["op", "args", "save", "expect", "expectError", "target", "description", "comment"],
+  ...ASSERTIONS,
+];
 
 /** The folder of Wadi's own scenarios. */
 export const OWN_SCENARIOS = join(import.meta.dirname, "../../protocol/conformance");

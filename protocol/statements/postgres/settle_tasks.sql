@@ -1,6 +1,6 @@
 -- Ends attempts that their owners still hold, each with its own outcome:
 -- 'complete', 'succeed' (even if a cancel was requested), 'retry', 'fail' or 'release'.
--- A requested cancel wins over every outcome but 'succeed'. An id that is absent from the result was lost.
+-- A requested cancel wins over every outcome but 'succeed'; the error of a failure is stored all the same. An id that is absent from the result was lost.
 -- Each attempt that failed becomes a row of the history.
 -- Rows are locked in the order of their ids, so that overlapping calls cannot deadlock.
 -- The coalesce and the range of ids keep a planner with poor statistics on the primary key.
@@ -53,7 +53,7 @@ recorded as (
 update cairnq_tasks t set
   status = s.status,
   result = case s.status when 'succeeded' then s.result else t.result end,
-  error = case when s.status = 'succeeded' then null when s.status = 'canceled' or s.released then t.error else s.error end,
+  error = case s.status when 'succeeded' then null else coalesce(s.error, t.error) end,
   progress = case s.status when 'succeeded' then 1 when 'queued' then null else t.progress end,
   message = case s.status when 'queued' then null else t.message end,
   attempt = case when s.status = 'queued' and s.released then t.attempt - 1 else t.attempt end,

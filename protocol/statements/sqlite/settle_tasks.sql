@@ -1,6 +1,6 @@
 -- Ends attempts that their owners still hold, each with its own outcome:
 -- 'complete', 'succeed' (even if a cancel was requested), 'retry', 'fail' or 'release'.
--- A requested cancel wins over every outcome but 'succeed'. An id that is absent from the result was lost.
+-- A requested cancel wins over every outcome but 'succeed'; the error of a failure is stored all the same. An id that is absent from the result was lost.
 -- @param settlements_json json
 -- @param now_ms integer?
 -- @returns id, status
@@ -28,7 +28,7 @@ settled as materialized (
 update cairnq_tasks as t set
   status = s.status,
   result = case s.status when 'succeeded' then s.result else t.result end,
-  error = case when s.status = 'succeeded' then null when s.status = 'canceled' or s.released then t.error else s.error end,
+  error = case s.status when 'succeeded' then null else coalesce(s.error, t.error) end,
   progress = case s.status when 'succeeded' then 1 when 'queued' then null else t.progress end,
   message = case s.status when 'queued' then null else t.message end,
   attempt = t.attempt - (s.status = 'queued' and s.released),
