@@ -1,5 +1,6 @@
 import { MAX_TIMER_MS } from "./arguments.ts";
 import { type Backoff, backoffDelay, sleep } from "./backoff.ts";
+import { monotonicMs, toMonotonicMs } from "./clock.ts";
 import { DriverError, WadiError } from "./errors.ts";
 import type { ErrorClass, Executor, Row, Statement } from "./executor.ts";
 import { type MigrateOptions, migrate } from "./migrate.ts";
@@ -21,6 +22,12 @@ export interface CallOptions {
   readonly deadlineMs?: number | undefined;
   /** Counts every statement the call sends. */
   readonly meter?: QueryMeter | undefined;
+}
+
+/** What ends a call, with the time on the monotonic clock. */
+interface Within {
+  readonly signal: AbortSignal | undefined;
+  readonly endsAtMs: number | undefined;
 }
 
 const ADVICE: Record<ErrorClass, string> = {
@@ -65,11 +72,14 @@ export class Session {
   async execute<T>(operation: Operation<T>, call: CallOptions = {}): Promise<T> {
     let current = operation;
     let migrated = false;
+    // The machine's clock may be set meanwhile.
+    const endsAtMs = call.deadlineMs === undefined ? undefined : toMonotonicMs(call.deadlineMs);
+    const within = { signal: call.signal, endsAtMs };
     for (let tries = 1; ; tries++) {
       call.signal?.throwIfAborted();
       let results: readonly Row[][];
       try {
-        results = await this.#within(operation.name, this.#send(current, call.meter), call);
+        results = await this.#within(operation.name, this.#send(current, call.meter), within);
       } catch (error) {
         call.signal?.throwIfAborted();
         if (WadiError.is(error)) throw error;
@@ -78,7 +88,7 @@ export class Session {
         const kind = this.executor.classify(error);
         if (kind === "missing-schema" && !migrated) {
           migrated = true;
-          await this.#within(operation.name, this.#migrateOnce(call.meter), call);
+          await this.#within(operation.name, this.#migrateOnce(call.meter), within);
           continue;
         }
         if (kind === "rejected" && !this.#verified) {
@@ -88,7 +98,7 @@ export class Session {
           });
         }
         const delay = backoffDelay(this.#retry, tries);
-        const isLate = call.deadlineMs !== undefined && Date.now() + delay >= call.deadlineMs;
+        const isLate = endsAtMs !== undefined && monotonicMs() + delay >= endsAtMs;
         if (isLate || tries >= this.#retry.tries || !isTransient(kind)) {
           throw this.wrap(operation.name, kind, error);
         }
@@ -101,8 +111,8 @@ export class Session {
   }
 
   /** The answer, unless the caller's signal or deadline comes first: a database may never answer. */
-  async #within<T>(name: string, answer: Promise<T>, { signal, deadlineMs }: CallOptions): Promise<T> {
-    if (signal === undefined && deadlineMs === undefined) return answer;
+  async #within<T>(name: string, answer: Promise<T>, { signal, endsAtMs }: Within): Promise<T> {
+    if (signal === undefined && endsAtMs === undefined) return answer;
     let isOver = false;
     const over = () => {
       isOver = true;
@@ -110,7 +120,7 @@ export class Session {
     const answered = answer.then(over, over);
     for (let turn = 0; turn < LOCAL_TURNS && !isOver; turn++) await null;
     if (isOver) return answer;
-    const leftMs = Math.max(0, (deadlineMs ?? Number.POSITIVE_INFINITY) - Date.now());
+    const leftMs = Math.max(0, (endsAtMs ?? Number.POSITIVE_INFINITY) - monotonicMs());
     await sleep(Math.min(leftMs, MAX_TIMER_MS), signal, answered);
     if (!isOver) throw this.wrap(name, "unknown", new Error("no answer came in time"));
     return answer;

@@ -1,4 +1,5 @@
 import { MAX_TIMER_MS } from "../core/arguments.ts";
+import { monotonicMs } from "../core/clock.ts";
 
 /** Wakes one loop: when somebody calls it, or at a time. */
 export class Alarm {
@@ -38,6 +39,6 @@ export class Alarm {
       this.#timerAtMs = Number.POSITIVE_INFINITY;
       this.wake();
     };
-    this.#timer = setTimeout(fire, Math.min(Math.max(0, atMs - Date.now()), MAX_TIMER_MS));
+    this.#timer = setTimeout(fire, Math.min(Math.max(0, atMs - monotonicMs()), MAX_TIMER_MS));
   }
 }

@@ -1,5 +1,6 @@
 import { MAX_DELAY_MS } from "../core/arguments.ts";
 import { type Backoff, backoffDelay } from "../core/backoff.ts";
+import { monotonicMs, toEpochMs } from "../core/clock.ts";
 import { envelope, envelopeOf } from "../core/envelope.ts";
 import { InvalidArgument, LostLease, TaskCanceled, TaskError, WadiError } from "../core/errors.ts";
 import { encodeJson } from "../core/json.ts";
@@ -19,7 +20,7 @@ import { succeedWith } from "./succeed-with.ts";
 export interface Lease {
   /** The token of the claim. */
   readonly workerId: string;
-  /** Local estimate of when it runs out, in epoch milliseconds. */
+  /** Local estimate of when it expires, on the monotonic clock. */
   endsAtMs: number;
   /** Tasks under it that are not settled yet. */
   inPlay: number;
@@ -51,7 +52,7 @@ export class Attempt implements Held {
   /** 0 before it starts. */
   startedAtMs = 0;
   durationMs = 0;
-  /** Epoch milliseconds at which it is cut off. */
+  /** When it is cut off, on the monotonic clock. */
   deadlineMs = Number.POSITIVE_INFINITY;
   /** How it ended; null while it runs and after its lease is lost. */
   settlement: Settlement | null = null;
@@ -112,7 +113,7 @@ export class Attempt implements Held {
       return;
     }
     this.hasEnded = true;
-    if (this.startedAtMs > 0) this.durationMs = Date.now() - this.startedAtMs;
+    if (this.startedAtMs > 0) this.durationMs = monotonicMs() - this.startedAtMs;
     if (outcome !== null) {
       this.settlement = { id: this.id, workerId: this.workerId, attempt: this.task.attempt, ...outcome };
     }
@@ -214,7 +215,7 @@ export class Attempt implements Held {
     this.#elsewhere = false;
     if (this.hasEnded) return;
     this.hasEnded = true;
-    this.durationMs = Date.now() - this.startedAtMs;
+    this.durationMs = monotonicMs() - this.startedAtMs;
     this.#owner.endedElsewhere(this, status);
   }
 
@@ -271,7 +272,7 @@ export class Attempt implements Held {
     this.#giveUp = new AbortController();
     try {
       const { signal } = this.#giveUp;
-      const deadlineMs = Number.isFinite(this.deadlineMs) ? this.deadlineMs : undefined;
+      const deadlineMs = Number.isFinite(this.deadlineMs) ? toEpochMs(this.deadlineMs) : undefined;
       await succeedWith(wadi.store, this.task, statements, resultJson, { deadlineMs, signal });
     } catch (error) {
       if (error instanceof LostLease) this.lose();

@@ -1,3 +1,4 @@
+import { monotonicMs, toEpochMs } from "../core/clock.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { Task } from "../core/task.ts";
 import type { TaskDefinition } from "../producer/define-task.ts";
@@ -114,7 +115,7 @@ export class AttemptContext implements TaskContext {
     return this.#attempt.signal;
   }
   get deadlineMs(): number {
-    return this.#attempt.deadlineMs;
+    return toEpochMs(this.#attempt.deadlineMs);
   }
   get canceled(): boolean {
     return this.#attempt.canceled;
@@ -123,7 +124,7 @@ export class AttemptContext implements TaskContext {
     return this.#attempt.lost;
   }
   get timeLeftMs(): TaskContext["timeLeftMs"] {
-    return () => Math.max(0, this.#attempt.deadlineMs - Date.now());
+    return () => Math.max(0, this.#attempt.deadlineMs - monotonicMs());
   }
   get progress(): TaskContext["progress"] {
     return (value, message) => this.#attempt.progress(value, message);

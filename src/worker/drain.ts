@@ -1,10 +1,10 @@
+import { monotonicMs } from "../core/clock.ts";
 import { ulid } from "../core/ids.ts";
 import type { Claimed, ClaimRequest } from "../core/operations/lease.ts";
 import type { CallOptions } from "../core/session.ts";
 import { Alarm } from "./alarm.ts";
 import { ByteBudget } from "./bytes.ts";
 import { Idle } from "./endless.ts";
-import { report } from "./hooks.ts";
 import { InHand } from "./in-hand.ts";
 import { nextTurn } from "./next-turn.ts";
 import type { DrainPlan } from "./plan.ts";
@@ -36,7 +36,7 @@ export class Drain {
   readonly #stopAtMs: number;
   /** Until the next turn nothing starts, so that requests go out and answers come in. */
   #isHolding = false;
-  #turnAtMs = Date.now();
+  #turnAtMs = monotonicMs();
   /** Claims sent: the pools take turns in being asked first. */
   #claims = 0;
   /** No claims any more. */
@@ -65,8 +65,7 @@ export class Drain {
       cutOffMs: reserveMs / 4,
       onEnd: this.#alarm.wake,
     });
-    const onError = (error: unknown) => report(hooks, error, "idle");
-    this.#idle = endless && new Idle(endless, () => this.#becomeHungry(), onError);
+    this.#idle = endless && new Idle(endless, () => this.#becomeHungry(), hooks);
   }
 
   /** What it is doing now. */
@@ -102,7 +101,7 @@ export class Drain {
 
   async #loop(): Promise<void> {
     for (;;) {
-      const nowMs = Date.now();
+      const nowMs = monotonicMs();
       this.#stopIfDue(nowMs);
       this.#hand.expire(nowMs);
       if (this.#wire.failures > 0) this.#hand.loseOutlived(nowMs);
@@ -138,7 +137,7 @@ export class Drain {
     this.#isHolding = true;
     void nextTurn().then(() => {
       this.#isHolding = false;
-      this.#turnAtMs = Date.now();
+      this.#turnAtMs = monotonicMs();
       this.#alarm.wake();
     });
   }
@@ -205,7 +204,7 @@ export class Drain {
   }
 
   #send(): void {
-    const nowMs = Date.now();
+    const nowMs = monotonicMs();
     if (this.#hand.ready > 0) this.#hold();
     if (nowMs >= this.#hand.heartbeatAtMs)
       this.#wire.send("heartbeat", (call) => this.#heartbeat(nowMs, call));
@@ -259,7 +258,7 @@ export class Drain {
     this.#tally.recover(claimed.recovered);
     this.#hand.add(claimed, request!, sentAtMs);
     if (this.#isStopping) this.#hand.releaseReady();
-    this.#next = { nextDueAtMs, nowMs, limited, atMs: Date.now() };
+    this.#next = { nextDueAtMs, nowMs, limited, atMs: monotonicMs() };
     if (limited && !request!.limited) this.#becomeHungry();
     this.#plan.learned.limited = limited;
   }

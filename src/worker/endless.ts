@@ -1,3 +1,5 @@
+import { monotonicMs } from "../core/clock.ts";
+import { report, type WorkerHooks } from "./hooks.ts";
 /** What makes a drain go on when nothing is due. */
 export interface Endless {
   /** Aborts to stop: nothing is claimed any more, what has not started is released, and handlers may finish. */
@@ -5,7 +7,7 @@ export interface Endless {
   /** How long handlers may go on after the stop before they are aborted, in milliseconds. */
   readonly graceMs: number;
   /**
-   * Resolves when the queues should be looked at again: at `untilMs` (epoch milliseconds, `Infinity` if nothing is
+   * Resolves when the queues should be looked at again: at `untilMs` (on the monotonic clock, `Infinity` if nothing is
    * queued, past if tasks are due that could not be claimed) at the latest, sooner on a signal that came since the last
    * wait began, or by polling. `wake` resolves when the drain does not want to know any more; then it should resolve, too.
    * `isUntold`: tasks wait for a fleet-wide limit, and no signal says that another worker has made room.
@@ -20,14 +22,14 @@ const SOON_MS = 10;
 export class Idle {
   readonly #endless: Endless;
   readonly #onDue: () => void;
-  readonly #onError: (error: unknown) => void;
+  readonly #hooks: WorkerHooks;
   #end: (() => void) | null = null;
   #isShort = false;
 
-  constructor(endless: Endless, onDue: () => void, onError: (error: unknown) => void) {
+  constructor(endless: Endless, onDue: () => void, hooks: WorkerHooks) {
     this.#endless = endless;
     this.#onDue = onDue;
-    this.#onError = onError;
+    this.#hooks = hooks;
   }
 
   get isWaiting(): boolean {
@@ -47,7 +49,7 @@ export class Idle {
       end = resolve;
     });
     this.#end = end;
-    const latestMs = this.#isShort ? Date.now() + SOON_MS : Number.POSITIVE_INFINITY;
+    const latestMs = this.#isShort ? monotonicMs() + SOON_MS : Number.POSITIVE_INFINITY;
     void this.#wait(Math.min(untilMs, latestMs), wake, isUntold).then(() => {
       if (this.#end !== end) return;
       this.#end = null;
@@ -67,7 +69,7 @@ export class Idle {
     try {
       await this.#endless.idle(untilMs, wake, isUntold);
     } catch (error) {
-      this.#onError(error);
+      report(this.#hooks, error, "idle");
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
   }

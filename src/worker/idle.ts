@@ -1,5 +1,6 @@
 import { MAX_TIMER_MS } from "../core/arguments.ts";
 import { sleep } from "../core/backoff.ts";
+import { monotonicMs } from "../core/clock.ts";
 
 export interface IdleOptions {
   /** First pause between two looks in milliseconds. */
@@ -40,12 +41,12 @@ export class IdleWait {
   };
 
   /**
-   * Waits until `untilMs` (epoch milliseconds) at the latest, and no longer than `over` takes to resolve. A time that is
+   * Waits until `untilMs` (on the monotonic clock) at the latest, and no longer than `over` takes to resolve. A time that is
    * past means that tasks are due which could not be claimed: others have them in hand, or their names have no slot.
    * What `isUntold` waits for something that the database never tells of.
    */
   async wait(untilMs: number, over: Promise<void>, isUntold = false): Promise<void> {
-    const dueInMs = untilMs - Date.now();
+    const dueInMs = untilMs - monotonicMs();
     const pauseMs = this.#pause(dueInMs <= 0, isUntold);
     if (!this.#isTold) {
       const told = new Promise<void>((resolve) => {

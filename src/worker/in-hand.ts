@@ -1,4 +1,5 @@
 import type { Backoff } from "../core/backoff.ts";
+import { monotonicMs } from "../core/clock.ts";
 import type { Claimed, ClaimRequest, Renewed } from "../core/operations/lease.ts";
 import type { TaskStatus } from "../core/task.ts";
 import type { Wadi } from "../producer/wadi.ts";
@@ -11,17 +12,15 @@ import { laneKey } from "./registration.ts";
 import type { Tally } from "./tally.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
-/** A local clock that was set back by this makes the estimates of when leases run out worthless. */
-const SET_BACK_MS = 50;
 
 export interface InHandOptions {
   readonly wadi: Wadi;
   readonly hooks: WorkerHooks;
   readonly backoff: Backoff;
   readonly leaseMs: number;
-  /** Epoch milliseconds at which the drain is over. */
+  /** When the drain is over. */
   readonly deadlineMs: number;
-  /** Epoch milliseconds at which handlers are stopped. */
+  /** When handlers are stopped. */
   readonly stopAtMs: number;
   /** How long an aborted handler may take to come back before it is cut off, in milliseconds. */
   readonly cutOffMs: number;
@@ -49,7 +48,6 @@ export class InHand implements AttemptOwner {
   readonly #pools = new Map<Member, Pool>();
   readonly #leases = new Set<Lease>();
   #isStarting = false;
-  #lookedAtMs = 0;
 
   constructor(options: InHandOptions) {
     this.#options = options;
@@ -112,7 +110,7 @@ export class InHand implements AttemptOwner {
     this.#isStarting = true;
     for (const pool of this.#options.pools) {
       while (pool.ready.size > 0) {
-        const nowMs = Date.now();
+        const nowMs = monotonicMs();
         if (!mayGoOn(pool, nowMs)) break;
         const attempts = pool.next();
         if (attempts.length === 0) break;
@@ -163,7 +161,7 @@ export class InHand implements AttemptOwner {
   ended(attempt: Attempt): void {
     this.#leave(attempt);
     if (attempt.settlement === null) this.#options.tally.lose(attempt);
-    else if (this.outbox.push(attempt) === 1) this.outboxSinceMs = Date.now();
+    else if (this.outbox.push(attempt) === 1) this.outboxSinceMs = monotonicMs();
     if (!this.#isStarting) this.#options.onEnd();
   }
 
@@ -204,13 +202,8 @@ export class InHand implements AttemptOwner {
     }
   }
 
-  /**
-   * Stops the handlers whose time is up, and cuts off those that were stopped and did not come back. Called in each
-   * turn of the loop, so it also notices a clock that was set back.
-   */
+  /** Stops the handlers whose time is up, and cuts off those that were stopped and did not come back. */
   expire(nowMs: number): void {
-    if (nowMs < this.#lookedAtMs - SET_BACK_MS) this.renewNow();
-    this.#lookedAtMs = nowMs;
     if (nowMs < this.expiresAtMs) return;
     this.expiresAtMs = NEVER;
     for (const delivery of [...this.running]) {
@@ -241,7 +234,7 @@ export class InHand implements AttemptOwner {
   /** Makes a heartbeat due. */
   renewNow(): void {
     for (const lease of this.#leases)
-      lease.endsAtMs = Math.min(lease.endsAtMs, Date.now() + this.leaseMs / 2);
+      lease.endsAtMs = Math.min(lease.endsAtMs, monotonicMs() + this.leaseMs / 2);
   }
 
   /** Takes in the answer of a heartbeat that was sent for `attempts`. */

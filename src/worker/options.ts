@@ -1,5 +1,6 @@
 import { instant, integer, MAX_DELAY_MS, MAX_TIMER_MS, onlyKnown, text } from "../core/arguments.ts";
 import type { Backoff } from "../core/backoff.ts";
+import { toMonotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { ulid } from "../core/ids.ts";
 import type { ByteLimits } from "./bytes.ts";
@@ -131,9 +132,10 @@ function checkPrefetch(
   };
 }
 
+/** When a drain must be over, on the monotonic clock, on which it is `nowMs`. */
 export function deadlineOf(options: DrainOptions, nowMs: number): number {
   if (options.deadline === undefined)
     return nowMs + integer("budgetMs", options.budgetMs ?? DEFAULT_BUDGET_MS, 1, MAX_TIMER_MS);
   if (options.budgetMs !== undefined) throw new InvalidArgument("pass either budgetMs or deadline, not both");
-  return instant("deadline", options.deadline);
+  return toMonotonicMs(instant("deadline", options.deadline));
 }

@@ -15,7 +15,7 @@ export interface DrainPlan extends PoolSizes, ByteLimits {
   readonly backoff: Backoff;
   /** Begins every lease token. */
   readonly name: string;
-  /** `Infinity` if it is endless. */
+  /** When it must be over, on the monotonic clock, as all times of a drain are; `Infinity` if it is endless. */
   readonly deadlineMs: number;
   /** Time kept at the end to settle what was stopped, in milliseconds. */
   readonly reserveMs: number;

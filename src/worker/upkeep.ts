@@ -1,3 +1,4 @@
+import { monotonicMs, toEpochMs } from "../core/clock.ts";
 import type { Executor } from "../core/executor.ts";
 import type { Retention } from "../core/operations/control.ts";
 import type { Wadi } from "../producer/wadi.ts";
@@ -95,7 +96,7 @@ export async function sweepAfterDrain(
   { wadi, retention, report }: Omit<UpkeepPlan, "sweepMs">,
   deadlineMs: number,
 ): Promise<boolean> {
-  const nowMs = Date.now();
+  const nowMs = monotonicMs();
   if (retention.length === 0 || deadlineMs - nowMs < LEAST_LEFT_MS) return false;
   const lastMs = drainSweepsMs.get(wadi.executor) ?? lastDrainSweepMs;
   drainSweepsMs.set(wadi.executor, lastMs);
@@ -103,7 +104,7 @@ export async function sweepAfterDrain(
   drainSweepsMs.set(wadi.executor, nowMs);
   lastDrainSweepMs = nowMs;
   await wadi.store
-    .sweep(retention, { limit: BATCH }, { deadlineMs })
+    .sweep(retention, { limit: BATCH }, { deadlineMs: toEpochMs(deadlineMs) })
     .catch((error) => report(error, "sweep"));
   return true;
 }

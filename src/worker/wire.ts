@@ -1,4 +1,5 @@
 import { type Backoff, backoffDelay } from "../core/backoff.ts";
+import { monotonicMs, toEpochMs } from "../core/clock.ts";
 import { envelope } from "../core/envelope.ts";
 import { isRefusal, WadiError } from "../core/errors.ts";
 import type { Claimed, ClaimRequest } from "../core/operations/lease.ts";
@@ -14,7 +15,7 @@ export interface Cycle {
   readonly attempts: readonly Attempt[];
   /** Null: it only settles. */
   readonly request: ClaimRequest | null;
-  /** When it was sent first, in epoch milliseconds: no lease of it ends later than counted from here. */
+  /** When it was sent first: no lease of it ends later than counted from here. */
   readonly sentAtMs: number;
   /** Whether it was sent before and may have been committed. */
   resent: boolean;
@@ -42,13 +43,13 @@ export class Wire {
   answeredAtMs = 0;
   /** Failed round trips in a row. */
   failures = 0;
-  /** No round trip before this, in epoch milliseconds. */
+  /** No round trip before this. */
   retryAtMs = 0;
   /** Sent, and it is not known what came of it. */
   unanswered: Cycle | null = null;
   /** What ends the drain. */
   failure: { readonly error: unknown } | null = null;
-  /** When nobody waits for an answer any more. */
+  /** After this no answer is waited for. */
   endAtMs: number;
   readonly #plan: DrainPlan;
   readonly #tally: Tally;
@@ -60,7 +61,7 @@ export class Wire {
     this.#plan = plan;
     this.#tally = tally;
     this.#onAnswer = onAnswer;
-    this.endAtMs = Math.max(plan.deadlineMs, Date.now() + GRACE_MS);
+    this.endAtMs = Math.max(plan.deadlineMs, monotonicMs() + GRACE_MS);
   }
 
   /** An endless drain was stopped: handlers may go on for `graceMs`, and what they end with is sent for a while longer. */
@@ -91,14 +92,14 @@ export class Wire {
       this.#survive(error, operation);
     }
     this.isBusy = false;
-    this.answeredAtMs = Date.now();
+    this.answeredAtMs = monotonicMs();
   }
 
   #call(): CallOptions {
-    if (this.#plan.endless === null) return { deadlineMs: this.endAtMs };
+    if (this.#plan.endless === null) return { deadlineMs: toEpochMs(this.endAtMs) };
     const [least, most] = ANSWER_MS;
     const waitMs = Math.min(most, Math.max(least, this.#plan.leaseMs / 3));
-    return { deadlineMs: Math.min(this.endAtMs, Date.now() + waitMs) };
+    return { deadlineMs: toEpochMs(Math.min(this.endAtMs, monotonicMs() + waitMs)) };
   }
 
   #survive(error: unknown, operation: string): void {
@@ -107,7 +108,7 @@ export class Wire {
       return;
     }
     report(this.#plan.hooks, error, operation);
-    this.retryAtMs = Date.now() + backoffDelay(OUTAGE, ++this.failures);
+    this.retryAtMs = monotonicMs() + backoffDelay(OUTAGE, ++this.failures);
     if (this.unanswered === null) return;
     this.unanswered.resent = true;
     // What is refused for good must not hold up the rest for longer than its leases last.

@@ -1,4 +1,5 @@
 import { integer, onlyKnown } from "../core/arguments.ts";
+import { monotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import type { AnyTaskDefinition, TaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
@@ -84,7 +85,7 @@ export class Worker {
   async drain(options: DrainOptions = {}): Promise<DrainSummary> {
     onlyKnown("drain", options, ["budgetMs", "deadline", "signal", "maxTasks"]);
     const handlers = this.#handlers("drain");
-    const nowMs = Date.now();
+    const nowMs = monotonicMs();
     const deadlineMs = deadlineOf(options, nowMs);
     const budgetMs = Math.max(0, deadlineMs - nowMs);
     const reserveMs = Math.min(RESERVE_MS, budgetMs / 10);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { monotonicMs } from "../../src/core/clock.ts";
 import { type IdleOptions, IdleWait } from "../../src/worker/idle.ts";
 
 const never = new Promise<void>(() => {});
@@ -28,10 +29,10 @@ const idleWait = (options: Partial<IdleOptions> = {}) =>
 
 /** How long it waits, in milliseconds. */
 async function pause(idle: IdleWait, untilMs = Number.POSITIVE_INFINITY, isUntold = false): Promise<number> {
-  const startMs = Date.now();
+  const startMs = monotonicMs();
   let endMs: number | undefined;
   void idle.wait(untilMs, never, isUntold).then(() => {
-    endMs = Date.now();
+    endMs = monotonicMs();
   });
   while (endMs === undefined) await vi.advanceTimersToNextTimerAsync();
   return endMs - startMs;
@@ -49,8 +50,8 @@ test("pauses grow up to the longest while nothing is claimed, and begin anew aft
 
 test("are not longer than the time to the next due task", async () => {
   const idle = idleWait();
-  expect(await pause(idle, Date.now() + 300)).toBe(300);
-  expect(await pause(idle, Date.now() + 10_000)).toBe(1500);
+  expect(await pause(idle, monotonicMs() + 300)).toBe(300);
+  expect(await pause(idle, monotonicMs() + 10_000)).toBe(1500);
 });
 
 test("are short at first and soon longer while tasks are due that cannot be claimed, pushed or not", async () => {
@@ -59,7 +60,7 @@ test("are short at first and soon longer while tasks are due that cannot be clai
   const pauses: number[] = [];
   for (let look = 0; look < 10; look++) {
     if (look === 8) claimed++;
-    pauses.push(await pause(idle, Date.now() - 5));
+    pauses.push(await pause(idle, monotonicMs() - 5));
   }
   expect(pauses).toEqual([50, 100, 200, 400, 800, 1600, 3000, 3000, 50, 100]);
 });
@@ -68,7 +69,7 @@ test("are long while the database tells of new tasks, and short again once it do
   const idle = idleWait();
   isPushed = true;
   expect(await pause(idle)).toBe(30_000);
-  expect(await pause(idle, Date.now() + 40)).toBe(40);
+  expect(await pause(idle, monotonicMs() + 40)).toBe(40);
   isPushed = false;
   expect(await pause(idle)).toBe(2250);
   isPushed = true;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { monotonicMs } from "../../src/core/clock.ts";
 import { type Executor, Wadi } from "../../src/index.ts";
 import { checkRetention } from "../../src/producer/retention.ts";
 import { sweepAfterDrain, Upkeep } from "../../src/worker/upkeep.ts";
@@ -106,28 +107,28 @@ test("a stop waits for the sweep that is under way, and no other follows", async
 test("a short drain sweeps with a second left, at most once a minute, and survives a failure", async () => {
   const { wadi, sweeps } = await ended(2);
   const plan = { wadi, retention, report };
-  const left = (ms: number) => Date.now() + ms;
-  vi.setSystemTime(Date.now() + 3_600_000); // other tests of this process
+  const left = (ms: number) => monotonicMs() + ms;
+  vi.advanceTimersByTime(3_600_000); // other tests of this process
   expect(await sweepAfterDrain(plan, left(999))).toBe(false);
   expect(await sweepAfterDrain({ ...plan, retention: [] }, left(1000))).toBe(false);
   expect(await sweepAfterDrain(plan, left(1000))).toBe(true);
   expect(sweeps).toEqual([2]);
-  vi.setSystemTime(Date.now() + 59_999);
+  vi.advanceTimersByTime(59_999);
   expect(await sweepAfterDrain(plan, left(5000))).toBe(false);
-  vi.setSystemTime(Date.now() + 1);
+  vi.advanceTimersByTime(1);
   vi.mocked(wadi.store.sweep).mockRejectedValueOnce(new Error("away"));
   expect(await sweepAfterDrain(plan, left(5000))).toBe(true);
   expect(reports).toEqual(["sweep: away"]);
 });
 
 test("databases that are drained in turn are swept in turn", async () => {
-  vi.setSystemTime(Date.now() + 24 * 3_600_000); // other tests of this process
+  vi.advanceTimersByTime(24 * 3_600_000); // other tests of this process
   const [first, second] = [await ended(1), await ended(1)];
   for (let minute = 0; minute < 3; minute++) {
     for (const { wadi } of [first, second]) {
-      await sweepAfterDrain({ wadi, retention, report }, Date.now() + 5000);
+      await sweepAfterDrain({ wadi, retention, report }, monotonicMs() + 5000);
     }
-    vi.setSystemTime(Date.now() + 60_000);
+    vi.advanceTimersByTime(60_000);
   }
   expect([first.sweeps, second.sweeps]).toEqual([
     [1, 0, 0],

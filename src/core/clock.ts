@@ -1,0 +1,22 @@
+/** Between the two clocks, as it was when the first interval was measured. */
+let offsetMs: number | undefined;
+
+/**
+ * Milliseconds on a clock that never goes back and never jumps, whatever is done to the time of the machine. For
+ * intervals: leases, pauses, deadlines. It began with the epoch's time, and may be off from it since.
+ */
+export function monotonicMs(): number {
+  // Not when the module is loaded: on an edge runtime time begins with the first request.
+  offsetMs ??= Date.now() - performance.now();
+  return Math.floor(offsetMs + performance.now());
+}
+
+/** A time of the monotonic clock in epoch milliseconds, as the machine's clock is set now. */
+export function toEpochMs(monotonic: number): number {
+  return Date.now() + (monotonic - monotonicMs());
+}
+
+/** A time in epoch milliseconds on the monotonic clock, as the machine's clock is set now. */
+export function toMonotonicMs(epochMs: number): number {
+  return monotonicMs() + (epochMs - Date.now());
+}
