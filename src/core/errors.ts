@@ -1,3 +1,4 @@
+import type { ErrorClass } from "./executor.ts";
 import type { Task } from "./task.ts";
 
 const BRAND = Symbol.for("wadi.error");
@@ -225,15 +226,28 @@ export class SchemaMismatch extends WadiError {
   }
 }
 
+export interface DriverErrorOptions extends WadiErrorOptions {
+  kind?: ErrorClass;
+}
+
 /** The database refused a statement or stayed out of reach. The driver's own error is the `cause`. */
 export class DriverError extends WadiError {
   override readonly name = "DriverError";
-  constructor(message: string, options: WadiErrorOptions) {
+  /** What the error of the database means, see `ErrorClass`. */
+  readonly kind: ErrorClass;
+  constructor(message: string, options: DriverErrorOptions) {
     super("DRIVER_ERROR", message, options);
+    this.kind = options.kind ?? "unknown";
   }
+}
+
+/** Whether the database refused a value and wrote nothing; without that value the same may go through. */
+export function refusesValue(error: unknown): boolean {
+  return isRefusal(error) && (error as DriverError).kind === "invalid-value";
 }
 
 /** Whether the database said no and wrote nothing, so that it is no use to send the same again. */
 export function isRefusal(error: unknown): boolean {
-  return WadiError.is(error) && error.code === "DRIVER_ERROR" && !error.retryable;
+  if (!WadiError.is(error) || error.code !== "DRIVER_ERROR" || error.retryable) return false;
+  return (error as DriverError).kind !== "response-too-large"; // which may have been committed
 }

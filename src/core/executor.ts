@@ -33,13 +33,30 @@ export interface Limits {
  * How an error relates to the statement that met it.
  *
  * - `conflict`: a constraint refused it; nothing was written.
- * - `busy`: a lock, a deadlock, a serialization check or an overload refused it; nothing was written.
- * - `unavailable`: the database could not be reached; nothing was sent.
+ * - `busy`: a lock, a deadlock, a serialization check, an overload or a quota refused it; nothing was written.
+ * - `unavailable`: the database was not reached or does not serve now (it starts, shuts down, is a standby); nothing was
+ *   written. What the driver keeps open to it was dropped, so that the next try takes a new connection.
+ * - `denied`: it does not accept this client: the password, the token, a handle that may only read. Nothing was written.
+ *   On first contact this is a mistake and fails at once; later it is an outage, and is waited out.
+ * - `unusable`: the client itself can send nothing any more: its owner closed it, or made it without a database.
  * - `missing-schema`: a table or column does not exist.
- * - `rejected`: the database understood the request and said no; sending it again is no use.
+ * - `invalid-value`: it refused a value of this statement: too large, or not of the type. Nothing was written, and other
+ *   values may go through. The only class that says something about the task itself.
+ * - `response-too-large`: the answer is larger than it or its client may send; it may have been committed.
+ * - `rejected`: it understood the request and refused it for another reason; nothing was written, and sending it again is no use.
  * - `unknown`: the outcome is not known, the statement may have been committed.
  */
-export type ErrorClass = "conflict" | "busy" | "unavailable" | "missing-schema" | "rejected" | "unknown";
+export type ErrorClass =
+  | "conflict"
+  | "busy"
+  | "unavailable"
+  | "denied"
+  | "unusable"
+  | "missing-schema"
+  | "invalid-value"
+  | "response-too-large"
+  | "rejected"
+  | "unknown";
 
 /** Statements of the client's own kind, where its owner can send an atomic batch of them too. */
 export interface NativeBatch<Native> {

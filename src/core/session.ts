@@ -32,9 +32,15 @@ interface Within {
 
 const ADVICE: Record<ErrorClass, string> = {
   conflict: "the database refused it; its cause says why",
-  busy: "the database stayed locked or overloaded; try again later",
+  busy: "the database stayed locked, overloaded or over its quota; try again later",
   unavailable: "the database could not be reached; check that it runs and that the client points at it",
+  denied:
+    "the database does not accept this client; check its user, password or token, and that it may write",
+  unusable: "the client cannot be used: it was closed, or made without a database; its cause says which",
   "missing-schema": "its tables are missing and could not be created; migrate with a role that may",
+  "invalid-value": "the database refused a value; its cause says why",
+  "response-too-large":
+    "the answer is larger than the database or its client may send; ask for fewer or smaller tasks",
   rejected: "the database refused it; its cause says why",
   unknown: "the connection failed and the outcome is not known; send it again",
 };
@@ -43,8 +49,14 @@ const ADVICE: Record<ErrorClass, string> = {
 const ready = new WeakSet<Executor>();
 
 /** Whether the same request may succeed later, or may even have succeeded. */
-function isTransient(kind: ErrorClass): boolean {
+function isTransient(kind: ErrorClass, wasReached: boolean): boolean {
+  if (kind === "denied") return wasReached; // a password that worked before is being changed
   return kind === "busy" || kind === "unavailable" || kind === "unknown";
+}
+
+/** How a database without branches says that a guard failed. */
+function isRefused(kind: ErrorClass): boolean {
+  return kind === "rejected" || kind === "invalid-value";
 }
 
 /** Turns of the microtask queue in which an engine in this process answers, so that no timer is set for it. */
@@ -91,7 +103,7 @@ export class Session {
           await this.#within(operation.name, this.#migrateOnce(call.meter), within);
           continue;
         }
-        if (kind === "rejected" && !this.#verified) {
+        if (isRefused(kind) && !this.#verified) {
           await explainVersion(metered(this.executor, call.meter)).catch((reason: unknown) => {
             // What was refused for another reason, such as a wrong password, is refused here too.
             if (WadiError.is(reason)) throw reason;
@@ -99,7 +111,7 @@ export class Session {
         }
         const delay = backoffDelay(this.#retry, tries);
         const isLate = endsAtMs !== undefined && monotonicMs() + delay >= endsAtMs;
-        if (isLate || tries >= this.#retry.tries || !isTransient(kind)) {
+        if (isLate || tries >= this.#retry.tries || !isTransient(kind, this.#verified)) {
           throw this.wrap(operation.name, kind, error);
         }
         if (kind === "unknown") current = operation.resend?.() ?? operation;
@@ -182,7 +194,8 @@ export class Session {
   wrap(operation: string, kind: ErrorClass, cause: unknown, advice = ADVICE[kind]): DriverError {
     return new DriverError(`${operation} failed on ${this.executor.name}: ${advice}`, {
       cause,
-      retryable: isTransient(kind),
+      kind,
+      retryable: isTransient(kind, this.#verified),
     });
   }
 }

@@ -146,7 +146,8 @@ export function isInTransaction(tx: unknown): tx is BetterSqlite3Like {
 
 export function classify(error: unknown): ErrorClass {
   if (!(error instanceof Error)) return "rejected";
-  if (error.message === "The database connection is not open") return "unavailable";
+  if (error.message === "The database connection is not open") return "unusable";
+  if (error instanceof RangeError && /too big/.test(error.message)) return "invalid-value"; // no code: it was not bound
   // The engine runs in this thread, so its answer is never lost: what is not named is a refusal.
   return classifySqlite((error as { code?: string }).code, error.message) ?? "rejected";
 }

@@ -10,7 +10,7 @@ import {
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
 import { checkClient, checkOptions } from "./driver-options.ts";
 import { groupQueue, type Member, type Outcome } from "./group-commit.ts";
-import { isFull } from "./sqlite-errors.ts";
+import { isExhausted } from "./sqlite-errors.ts";
 
 export type { BetterSqlite3Like, BetterSqlite3StatementLike } from "./better-sqlite3-handle.ts";
 
@@ -69,7 +69,7 @@ export function betterSqlite3(
   const others = new WeakMap<object, Handle>(); // other handles on the same file whose transactions were lent
   let held: Promise<void> | undefined; // while transaction() has the handle for itself
 
-  const isLocked = (error: unknown) => classify(error) === "busy" && !isFull(error);
+  const isLocked = (error: unknown) => classify(error) === "busy" && !isExhausted(error);
   const isSingle = ({ statements }: Member) => statements.length === 1;
   const runAll = ({ statements }: Member) => statements.map(handle.query);
 

@@ -1,7 +1,8 @@
 import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
 import { checkClient } from "./driver-options.ts";
-import { classifySqlite } from "./sqlite-errors.ts";
+import { isOverQuota } from "./quota.ts";
+import { classifySqlite, sqliteCodeIn } from "./sqlite-errors.ts";
 
 export interface D1ResultLike {
   readonly results: unknown[];
@@ -70,13 +71,12 @@ function d1Executor<S extends D1StatementLike>(binding: D1Like<S>): Executor<S, 
 function classify(error: unknown): ErrorClass {
   if (!(error instanceof Error)) return "unknown";
   const message = error.message;
-  const code = /: (SQLITE_[A-Z_]+)(?: \(extended: [A-Z_]+\))?$/.exec(message)?.[1];
-  const known = classifySqlite(code, message);
+  const known = classifySqlite(sqliteCodeIn(message), message);
   if (known !== undefined) return known;
-  if (/overloaded|requests queued|maximum DB size/i.test(message)) return "busy";
+  if (/overloaded|requests queued/i.test(message) || isOverQuota(message)) return "busy";
+  if (/D1_TYPE_ERROR|too big/i.test(message)) return "invalid-value";
   if (/cannot resolve D1 DB/i.test(message)) return "unavailable";
   return REFUSED.test(message) ? "rejected" : "unknown"; // connection lost, object reset, time-out: may be committed
 }
 
-const REFUSED =
-  /D1_TYPE_ERROR|parameter bindings|No SQL statements|too big|not authorized|To execute a transaction|too many (API requests|subrequests)/i;
+const REFUSED = /parameter bindings|No SQL statements|not authorized|To execute a transaction/i;

@@ -1,7 +1,8 @@
 import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
 import { checkClient } from "./driver-options.ts";
-import { classifySqlite } from "./sqlite-errors.ts";
+import { isOverQuota } from "./quota.ts";
+import { classifySqlite, sqliteCodeIn } from "./sqlite-errors.ts";
 
 /** The part of a `DurableObjectStorage` with SQLite that Wadi uses. */
 export interface DurableObjectStorageLike {
@@ -41,7 +42,8 @@ export function durableObject(storage: DurableObjectStorageLike): Executor<never
 
 function classify(error: unknown): ErrorClass {
   if (!(error instanceof Error)) return "rejected";
-  const code = /: (SQLITE_[A-Z_]+)(?: \(extended: [A-Z_]+\))?$/.exec(error.message)?.[1];
+  const known = classifySqlite(sqliteCodeIn(error.message), error.message);
+  if (known !== undefined) return known;
   // The engine runs in this thread, so its answer is never lost: what is not named is a refusal.
-  return classifySqlite(code, error.message) ?? "rejected";
+  return isOverQuota(error.message) ? "busy" : "rejected";
 }

@@ -2,7 +2,7 @@ import type { ErrorClass, Executor, Limits, Row, Statement, Value } from "../cor
 import { sqlite } from "../protocol/sqlite.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
 import { checkClient, checkOptions } from "./driver-options.ts";
-import { classifySqlite, isFull } from "./sqlite-errors.ts";
+import { classifySqlite, isExhausted } from "./sqlite-errors.ts";
 
 export interface LibsqlStatement {
   sql: string;
@@ -197,7 +197,7 @@ class StillLocked extends Error {
 }
 
 function isLocked(error: unknown): boolean {
-  return classify(error) === "busy" && !isFull(error);
+  return classify(error) === "busy" && !isExhausted(error);
 }
 
 function toLibsql({ sql, params }: Statement): LibsqlStatement {
@@ -226,25 +226,31 @@ function classify(error: unknown): ErrorClass {
   switch (code) {
     case undefined: // fetch failed, or the client refused a value before it sent anything
       if (UNSENT.test(cause?.code ?? "")) return "unavailable";
-      return name === "RangeError" ? "rejected" : "unknown";
+      return name === "RangeError" ? "invalid-value" : "unknown";
     case "TRANSACTION_TIMEOUT": // the server rolled back to let another writer in
     case "TRANSACTION_BUSY":
     case "TRANSACTION_ACTIVE":
     case "STREAM_EXPIRED": // with it went its open transaction
       return "busy";
     case "CLIENT_CLOSED":
-      return "unavailable";
+      return "unusable";
+    case "BLOCKED": // the account's, until its plan changes
+      return "denied";
+    case "RESPONSE_TOO_LARGE":
+      return "response-too-large";
     case "SERVER_ERROR": // an HTTP status and no more
       return classifyStatus(cause?.status ?? 500);
     default:
-      return REFUSED.test(code) ? "rejected" : "unknown"; // PROXY_ERROR, RESPONSE_TOO_LARGE, HRANA_*: may be committed
+      return REFUSED.test(code) ? "rejected" : "unknown"; // PROXY_ERROR, HRANA_*: may be committed
   }
 }
 
 const UNSENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/;
-const REFUSED = /^(SQL_|ARGS_|BLOCKED$|URL_|PROTOCOL_VERSION_ERROR$)/;
+const REFUSED = /^(SQL_|ARGS_|URL_|PROTOCOL_VERSION_ERROR$)/;
 
 function classifyStatus(status: number): ErrorClass {
-  if (status === 429) return "busy";
+  if (status === 429 || status === 402) return "busy";
+  if (status === 401 || status === 403 || status === 404) return "denied";
+  if (status === 413) return "invalid-value";
   return status < 500 ? "rejected" : "unknown"; // a gateway may have given up on a request that went through
 }

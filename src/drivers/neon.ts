@@ -1,6 +1,7 @@
 import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
 import { checkClient, checkOptions } from "./driver-options.ts";
 import { type PgSchemaOption, protocolIn } from "./pg-schema.ts";
+import { isOverQuota } from "./quota.ts";
 import { causes, classifySqlState, failedToConnect, sqlStateOf } from "./sqlstate.ts";
 
 interface NeonQueryOptions {
@@ -44,12 +45,14 @@ const AS_TEXT: NeonQueryOptions = {
 
 /** Statuses that say the statement was not run; after any other the proxy may have lost its answer. */
 const STATUS: Readonly<Record<string, ErrorClass>> = {
-  "401": "rejected",
-  "403": "rejected",
-  "404": "rejected",
+  "401": "denied",
+  "402": "busy", // over a quota
+  "403": "denied",
+  "404": "denied",
   "405": "rejected",
-  "413": "rejected", // the request is too large; 507, a response too large, comes after the work
+  "413": "invalid-value", // the request is too large
   "429": "busy",
+  "507": "response-too-large", // after the work
 };
 
 /** Locks taken by one statement must show the next one what was committed meanwhile. Rows are objects whatever the client says. */
@@ -94,10 +97,15 @@ function classify(error: unknown): ErrorClass {
   if (code !== undefined) return classifySqlState(code);
   if (failedToConnect(error)) return "unavailable";
   // The driver keeps a status only in its text. A 400 without SQLSTATE is a connection lost behind the proxy.
-  const { message } = (causes(error).find(isNeonError) ?? {}) as { message?: string };
-  const status = /^Server error \(HTTP status (\d{3})\)/.exec(message ?? "")?.[1];
+  const { message = "" } = (causes(error).find(isNeonError) ?? {}) as { message?: string };
+  if (NO_DATABASE.test(message)) return "unusable";
+  if (isOverQuota(message)) return "busy";
+  const status = /^Server error \(HTTP status (\d{3})\)/.exec(message)?.[1];
   return STATUS[status ?? ""] ?? "unknown";
 }
+
+/** What `neon(undefined)` says, with its first query. */
+const NO_DATABASE = /connection string|connection parameters/;
 
 function isNeonError(cause: object): boolean {
   return (cause as { name?: unknown }).name === "NeonDbError";

@@ -5,7 +5,7 @@ import { type Listen, type ListenClient, pgListener, shareOf } from "./pg-listen
 import { forgetPrepared, type PgConnectionLike, PgPipeline, queryFor } from "./pg-pipeline.ts";
 import { type PgSchemaOption, protocolIn } from "./pg-schema.ts";
 import { pgTransaction } from "./pg-transaction.ts";
-import { causes, classifySqlState, failedToConnect, sqlStateOf } from "./sqlstate.ts";
+import { causes, classifySqlState, endsConnection, failedToConnect, sqlStateOf } from "./sqlstate.ts";
 
 export interface PgNotification {
   readonly channel: string;
@@ -55,14 +55,18 @@ const READ_COMMITTED: Statement = { sql: "set transaction_isolation = 'read comm
 /** No such prepared statement, one of that name exists already, its result has another shape now. */
 const STALE_PLAN = ["26000", "42P05", "0A000"];
 
-/** SQLSTATEs after which the server closes the connection: 08, 25P03, 25P04, 57P, internal errors. */
-const ENDS_CONNECTION = /^(?:08|25P0[34]|57P|58|XX)/;
-
 /** Whether `tx` is a client with a transaction block that goes on. Clients before node-pg 8.18 do not tell: theirs is taken for one. */
 function isInTransaction(tx: unknown): tx is PgClientLike {
   const client = tx as (PgClientLike & { getTransactionStatus?(): string | null }) | null | undefined;
   if (typeof client?.query !== "function" || "totalCount" in client) return false;
   return (client.getTransactionStatus?.() ?? "T") === "T";
+}
+
+/** node-pg has texts and no codes for a pool or a client that was ended. A lost client does not connect again either. */
+const ENDED = /after calling end on the pool|not queryable/;
+
+function isEnded(error: unknown): boolean {
+  return causes(error).some(({ message }) => typeof message === "string" && ENDED.test(message));
 }
 
 const ignore = () => {};
@@ -140,8 +144,7 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
       try {
         return await send(on, statements);
       } catch (error) {
-        const code = sqlStateOf(error);
-        if (code === undefined || ENDS_CONNECTION.test(code)) drop();
+        if (endsConnection(sqlStateOf(error))) drop();
         throw error;
       }
     });
@@ -165,7 +168,8 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
     classify(error) {
       const code = sqlStateOf(error);
       if (causes(error).some((cause) => notSent.has(cause))) {
-        return /^(?:28|3D|42)/.test(code ?? "") ? "rejected" : "unavailable";
+        if (/^(?:28|3D|42)/.test(code ?? "")) return "denied";
+        return isEnded(error) ? "unusable" : "unavailable";
       }
       if (code !== undefined) return classifySqlState(code);
       return failedToConnect(error) ? "unavailable" : "unknown";

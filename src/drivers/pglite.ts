@@ -82,7 +82,7 @@ export function pglite(client: PgliteLike, options: PgSchemaOption = {}): Execut
     const code = sqlStateOf(error);
     if (code !== undefined) return classifySqlState(code);
     // The engine runs in this process, so its answer is never lost.
-    return client.closed && causes(error).length > 0 ? "unavailable" : "rejected";
+    return client.closed && causes(error).length > 0 ? "unusable" : "rejected";
   }
 }
 

@@ -18,18 +18,31 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
   "08": "unknown", // the connection broke; poolers also use 08P01 for a server they lost
   "08001": "unavailable",
   "08004": "unavailable",
+  "22": "invalid-value", // encoding, range, JSON, time
   "23": "conflict",
+  "25006": "unavailable", // read-only: a standby, or a primary that has become one
+  "25P03": "unavailable", // idle in a transaction for too long: rolled back, and the connection ends
+  "25P04": "busy", // transaction_timeout: the same
+  "28": "denied",
+  "3D000": "denied", // no such database, or not any more
   "40": "busy", // serialization failure, deadlock: rolled back, worth another try
   "40002": "conflict",
   "40003": "unknown",
   "53": "busy", // out of memory, disk or some other resource: rolled back
   "53300": "unavailable", // too many connections: refused before any statement
+  "54": "invalid-value", // too large for an index, a jsonb value or the stack
+  "54011": "rejected", // too many columns
+  "54023": "rejected", // too many arguments
+  "55006": "busy",
   "55P03": "busy",
+  "57000": "busy",
   "57014": "busy", // statement_timeout or a cancel request: rolled back
   // The server said goodbye. It may do so between the commit and the answer.
   "57P": "unknown",
   "57P03": "unavailable", // starting up or shutting down: refused at connect
+  "57P05": "unavailable", // idle for too long: it ended before it read the statement
   "58": "unknown",
+  "72000": "busy", // snapshot too old
   XX: "unknown", // internal errors, also a pooler's word for a server it lost
   "42P01": "missing-schema",
   "42703": "missing-schema",
@@ -41,8 +54,19 @@ export function classifySqlState(code: string): ErrorClass {
   return CLASSES[code] ?? CLASSES[code.slice(0, 3)] ?? CLASSES[code.slice(0, 2)] ?? "rejected";
 }
 
+/**
+ * SQLSTATEs after which a connection is of no use: the server closes it (08, 25P03, 25P04, 57P, internal errors), or does
+ * not serve on it what it may on another (25006: a standby).
+ */
+const SPENT = /^(?:08|25006|25P0[34]|57P|58|XX)/;
+
+/** Whether a connection must be given up after this error; an error without a SQLSTATE broke it. */
+export function endsConnection(code: string | undefined): boolean {
+  return code === undefined || SPENT.test(code);
+}
+
 /** The error and what it wraps, outermost first. */
-export function causes(error: unknown): object[] {
+export function causes(error: unknown): { readonly message?: unknown }[] {
   const chain: object[] = [];
   let current = error;
   while (typeof current === "object" && current !== null && !chain.includes(current)) {

@@ -46,9 +46,11 @@ export async function succeedWith(
       if (fence === "lost_lease") return new LostLease(task.id);
       if (fence === "canceled") return new TaskCanceled(task);
       const kind = executor.classify(error);
-      const isRefused = kind === "conflict" || kind === "rejected" || kind === "missing-schema";
+      const isRefused = ["conflict", "rejected", "invalid-value", "missing-schema"].includes(kind);
       // Wadi's own tables are there: the task was claimed from them.
-      return isRefused ? store.wrap("succeedWith", "rejected", error) : undefined;
+      return isRefused
+        ? store.wrap("succeedWith", kind === "missing-schema" ? "rejected" : kind, error)
+        : undefined;
     },
   };
   try {

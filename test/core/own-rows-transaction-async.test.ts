@@ -78,7 +78,9 @@ describe("in a transaction of node-pg", () => {
         waited = false;
       });
       await until(async () => {
-        const { rows } = await pool.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
+        const { rows } = await pool.query(
+          "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        );
         return rows.length === 1;
       });
       expect(waited).toBe(true);

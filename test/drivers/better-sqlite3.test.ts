@@ -254,9 +254,9 @@ describe("classify", () => {
     const readonly = new Database(path, { readonly: true });
     const reader = betterSqlite3(readonly, { journalMode: "keep" });
     expect(await reader.run(select)).toEqual([{ id: "a" }]);
-    expect(reader.classify(await rejection(reader.run(insert("b"))))).toBe("rejected");
+    expect(reader.classify(await rejection(reader.run(insert("b"))))).toBe("denied");
     readonly.close();
-    expect(reader.classify(await rejection(reader.run(select)))).toBe("unavailable");
+    expect(reader.classify(await rejection(reader.run(select)))).toBe("unusable");
 
     writeFileSync(join(directory, "text.db"), "no database at all, ".repeat(100));
     const text = new Database(join(directory, "text.db"));
@@ -272,6 +272,12 @@ describe("classify", () => {
     ["SQLITE_CANTOPEN_ISDIR", "unavailable"],
     ["SQLITE_FULL", "busy"],
     ["SQLITE_IOERR_FSYNC", "unknown"],
+    ["SQLITE_NOMEM", "busy"],
+    ["SQLITE_INTERRUPT", "busy"],
+    ["SQLITE_READONLY_DBMOVED", "denied"],
+    ["SQLITE_TOOBIG", "invalid-value"],
+    ["SQLITE_MISMATCH", "invalid-value"],
+    ["SQLITE_CORRUPT", "rejected"],
   ])("takes %s as %s", (code, expected) => {
     expect(executor.classify(Object.assign(new Error("x"), { code }))).toBe(expected);
   });

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Executor, Row, Statement, Value } from "../../src/core/executor.ts";
 import type { OpenTarget, Target } from "../support/target.ts";
 
+const TOO_LARGE = 2_000_000_000;
+
 /** What every driver promises, on the real engine of `target`. */
 export function testExecutor(target: Target): void {
   describe(`executor contract: ${target.name}`, () => {
@@ -196,6 +198,11 @@ export function testExecutor(target: Target): void {
         [sql("select missing from item"), "missing-schema"],
         [sql("insert into item(missing) values (?)", "a"), "missing-schema"],
         [sql("update item set missing = 1"), "missing-schema"],
+        [sql(isSqlite ? "select json(?) as j" : "select cast(? as jsonb) as j", "{"), "invalid-value"],
+        [
+          sql(isSqlite ? "select length(zeroblob(?int))" : "select repeat('x', cast(? as int))", TOO_LARGE),
+          "invalid-value",
+        ],
         [sql("selec 1"), "rejected"],
       ];
       for (const [statement, expected] of cases) {
@@ -205,6 +212,20 @@ export function testExecutor(target: Target): void {
         expect([statement.sql, executor.classify(batched)]).toEqual([statement.sql, expected]);
       }
       expect(await ids()).toEqual(["taken"]);
+    });
+
+    it("tells a database that may not be written to for now from one that refuses a value", async () => {
+      if (isSqlite) {
+        if (!executor.name.startsWith("better-sqlite3") && target.name !== "libsql-file") return; // nor can the others be
+        await executor.run(sql("pragma query_only = 1"));
+        expect(executor.classify(await failure(executor.run(insert("a"))))).toBe("denied");
+        expect(executor.classify(await failure(executor.batch([insert("a"), insert("b")])))).toBe("denied");
+        await executor.run(sql("pragma query_only = 0"));
+      } else {
+        const readOnly = sql("set transaction read only");
+        expect(executor.classify(await failure(executor.batch([readOnly, insert("a")])))).toBe("unavailable");
+      }
+      expect(await executor.run(insert("a"))).toHaveLength(1);
     });
 
     it("takes one round trip for a run and one for a batch", async () => {

@@ -25,8 +25,13 @@ describe("classify", () => {
     ["D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.", "unknown"],
     ["D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset.", "unknown"],
     ["D1_ERROR: Exceeded maximum DB size", "busy"],
-    ["Too many API requests by single worker invocation.", "rejected"],
-    ["D1_ERROR: string or blob too big: SQLITE_TOOBIG", "rejected"],
+    ["Too many API requests by single worker invocation.", "busy"],
+    ["D1_ERROR: string or blob too big: SQLITE_TOOBIG", "invalid-value"],
+    ["D1_ERROR: malformed JSON: SQLITE_ERROR", "invalid-value"],
+    ["D1_ERROR: out of memory: SQLITE_NOMEM", "busy"],
+    ["D1_ERROR: attempt to write a readonly database: SQLITE_READONLY", "denied"],
+    ["D1_ERROR: Exceeded maximum account storage limit.", "busy"],
+    ["D1_ERROR: Your account has exceeded the daily limit of rows written.", "busy"],
     ["D1_ERROR: no such table: cairnq_tasks: SQLITE_ERROR", "missing-schema"],
     ["D1_ERROR: UNIQUE constraint failed: t.a: SQLITE_CONSTRAINT", "conflict"],
     ["D1_ERROR: something nobody has seen before", "unknown"],
@@ -46,7 +51,8 @@ describe("classify", () => {
     for (const outcome of await Promise.allSettled(refused)) {
       expect(outcome.status).toBe("rejected");
       const { reason } = outcome as PromiseRejectedResult;
-      expect([String(reason), executor.classify(reason)]).toEqual([String(reason), "rejected"]);
+      const expected = String(reason).includes("D1_TYPE_ERROR") ? "invalid-value" : "rejected";
+      expect([String(reason), executor.classify(reason)]).toEqual([String(reason), expected]);
     }
   });
 });

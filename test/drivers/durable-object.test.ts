@@ -19,7 +19,10 @@ describe("classify", () => {
     ["no such table: cairnq_tasks: SQLITE_ERROR", "missing-schema"],
     ["UNIQUE constraint failed: t.a: SQLITE_CONSTRAINT", "conflict"],
     ["UNIQUE constraint failed: t.a: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)", "conflict"],
-    ["string or blob too big: SQLITE_TOOBIG", "rejected"],
+    ["string or blob too big: SQLITE_TOOBIG", "invalid-value"],
+    ["malformed JSON: SQLITE_ERROR", "invalid-value"],
+    ["database or disk is full: SQLITE_FULL", "busy"],
+    ["Exceeded allowed rows written in Durable Objects free tier.", "busy"],
     ["something nobody has seen before", "rejected"],
   ])("takes %j as %s", (message, expected) => {
     expect(classify(new Error(message))).toBe(expected);

@@ -210,7 +210,7 @@ describe("a server", () => {
   it.each([
     ["dropBefore", "unknown"],
     ["serverError", "unknown"],
-    ["unauthorized", "rejected"],
+    ["unauthorized", "denied"],
     ["streamExpired", "busy"],
   ] as const)("takes %s as %s, with nothing written", async (fault, expected) => {
     server.faults[fault] = [server.requests + 1, server.requests + 2];
@@ -253,13 +253,27 @@ describe("a server", () => {
   it.each([
     ["TRANSACTION_TIMEOUT", "busy"],
     ["SQLITE_BUSY", "busy"],
-    ["BLOCKED", "rejected"],
+    ["BLOCKED", "denied"],
     ["SQL_MANY_STATEMENTS", "rejected"],
     ["PROXY_ERROR", "unknown"],
-    ["RESPONSE_TOO_LARGE", "unknown"],
+    ["RESPONSE_TOO_LARGE", "response-too-large"],
     ["HRANA_PROTO_ERROR", "unknown"],
-    ["CLIENT_CLOSED", "unavailable"],
+    ["CLIENT_CLOSED", "unusable"],
   ])("takes the code %s as %s", (code, expected) => {
     expect(executor.classify(Object.assign(new Error("x"), { code }))).toBe(expected);
+  });
+
+  it.each([
+    [401, "denied"],
+    [402, "busy"],
+    [403, "denied"],
+    [404, "denied"],
+    [413, "invalid-value"],
+    [429, "busy"],
+    [418, "rejected"],
+    [502, "unknown"],
+  ])("takes the status %i without a code as %s", (status, expected) => {
+    const error = Object.assign(new Error("x", { cause: { status } }), { code: "SERVER_ERROR" });
+    expect(executor.classify(error)).toBe(expected);
   });
 });

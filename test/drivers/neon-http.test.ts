@@ -79,7 +79,14 @@ describe("neon-http", () => {
       sql("select pg_advisory_xact_lock(7)"),
       sql("select count(*) as n from item"),
     ]);
-    await until(async () => (await admin.query("select 1 from pg_locks where not granted")).rowCount === 1);
+    await until(
+      async () =>
+        (
+          await admin.query(
+            "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+          )
+        ).rowCount === 1,
+    );
     await admin.query("commit");
     expect(await waiting).toEqual([
       [{ transaction_isolation: "read committed" }],
@@ -102,6 +109,8 @@ describe("a failed request", () => {
     ["missing-schema", "select nothing from item"],
     ["rejected", "selekt 1"],
     ["rejected", "select 1; select 2"],
+    ["invalid-value", "select '{'::jsonb"],
+    ["invalid-value", "select repeat('x', 2000000000)"],
   ])("is %s if Postgres says so: %s", async (expected, text) => {
     expect(await failureClass(executor, executor.run(sql(text)))).toBe(expected);
     expect(await failureClass(executor, executor.batch([insert(5), sql(text)]))).toBe(expected);
@@ -124,24 +133,31 @@ describe("a failed request", () => {
     ["unknown", "drop"],
     ["unknown", { status: 503, body: '{"msg":"later"}' }],
     ["busy", { status: 429, body: '{"msg":"too many requests"}' }],
+    ["busy", { status: 402, body: '{"msg":"payment required"}' }],
+    ["busy", { status: 400, body: '{"message":"Your project has exceeded the data transfer quota."}' }],
+    ["denied", { status: 401, body: '{"msg":"who?"}' }],
+    ["denied", { status: 403, body: '{"msg":"no"}' }],
+    ["denied", { status: 404, body: '{"msg":"no such endpoint"}' }],
   ] as const)("is %s if it never reached the database: %j", async (expected, answer) => {
     failNext("before", answer);
     expect(await failureClass(executor, executor.batch([insert(1)]))).toBe(expected);
     expect(await stored()).toEqual([]);
   });
 
-  it("is unknown if its answer is too large, since a single statement has been committed by then", async () => {
+  it("is too large an answer, which is not sent again, since a single statement has been committed by then", async () => {
     const large = sql("with w as (insert into item values (1)) select repeat('x', 11000000) as x");
     expect((await failure(executor.run(large))).message).toMatch(/507/);
-    expect(await failureClass(executor, executor.run(sql(large.sql.replace("(1)", "(2)"))))).toBe("unknown");
+    expect(await failureClass(executor, executor.run(sql(large.sql.replace("(1)", "(2)"))))).toBe(
+      "response-too-large",
+    );
     expect(await stored()).toEqual([1, 2]);
   });
 
-  it("is rejected if the request itself is too large or not allowed in", async () => {
+  it("is for its value if the request itself is too large, and denied to a stranger", async () => {
     const large = sql("select length($1::text)", "x".repeat(11_000_000));
-    expect(await failureClass(executor, executor.run(large))).toBe("rejected");
+    expect(await failureClass(executor, executor.run(large))).toBe("invalid-value");
     const stranger = neonHttp(neon(endpoint.connectionString.replace(":password@", ":wrong@")));
-    expect(await failureClass(stranger, stranger.run(insert(1)))).toBe("rejected");
+    expect(await failureClass(stranger, stranger.run(insert(1)))).toBe("denied");
   });
 
   it("is unavailable if nobody answers there", async () => {
@@ -157,7 +173,7 @@ describe("a failed request", () => {
     const sleep = "select pg_sleep(60)";
     const lost = failureClass(executor, executor.batch([insert(1), sql(sleep)]));
     const kill =
-      "select pg_terminate_backend(pid) from pg_stat_activity where state = 'active' and query = $1";
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and state = 'active' and query = $1";
     await until(async () => (await admin.query(kill, [sleep])).rowCount === 1);
     expect(await lost).toBe("unknown");
     expect(await executor.run(sql("select count(*) as n from item"))).toEqual([{ n: "0" }]);

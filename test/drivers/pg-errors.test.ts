@@ -15,7 +15,9 @@ describe("what the server refuses", () => {
     ["missing-schema", "select nothing from item"],
     ["missing-schema", "create table nowhere.item (id int)"],
     ["rejected", "selekt 1"],
-    ["rejected", "select 1/0"],
+    ["invalid-value", "select 1/0"],
+    ["invalid-value", "select '{'::jsonb"],
+    ["invalid-value", "select repeat('x', 2000000000)"],
     ["rejected", "select 1; select 2"],
   ])("is %s: %s", async (expected, text) => {
     const pool = db.pool({ max: 1 });
@@ -39,7 +41,12 @@ describe("what the server refuses", () => {
     const strict = pg(db.pool({ options: "-c default_transaction_isolation=repeatable\\ read" }));
     const stale = failureClass(strict, strict.run(sql("update item set n = n + 1 where id = 1")));
     await until(
-      async () => (await db.admin.query("select 1 from pg_locks where not granted")).rowCount === 1,
+      async () =>
+        (
+          await db.admin.query(
+            "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+          )
+        ).rowCount === 1,
     );
     await holder.query("commit");
     expect(await stale).toBe("busy");
@@ -52,7 +59,25 @@ describe("what the server refuses", () => {
     ["57P03", "unavailable"],
     ["08006", "unknown"],
     ["53200", "busy"],
-    ["22021", "rejected"],
+    ["22021", "invalid-value"],
+    ["54000", "invalid-value"],
+    ["54023", "rejected"],
+    ["42501", "rejected"],
+    ["23514", "conflict"],
+    ["25006", "unavailable"],
+    ["25P03", "unavailable"],
+    ["25P04", "busy"],
+    ["28P01", "denied"],
+    ["28000", "denied"],
+    ["3D000", "denied"],
+    ["53100", "busy"],
+    ["53300", "unavailable"],
+    ["57014", "busy"],
+    ["57P01", "unknown"],
+    ["57P04", "unknown"],
+    ["57P05", "unavailable"],
+    ["58030", "unknown"],
+    ["XX000", "unknown"],
   ])("has a class for %s: %s", (code, expected) => {
     expect(classifySqlState(code)).toBe(expected);
   });
@@ -65,7 +90,8 @@ describe("a lost connection", () => {
     await executor.run(alive);
     for (const lose of [() => db.killWhileRunning(sleep.sql), async () => db.proxy.cut()]) {
       const lost = failureClass(executor, executor.batch([alive, sleep]));
-      const running = "select 1 from pg_stat_activity where state = 'active' and query = $1";
+      const running =
+        "select 1 from pg_stat_activity where datname = current_database() and state = 'active' and query = $1";
       await until(async () => (await db.admin.query(running, [sleep.sql])).rowCount === 1);
       await lose();
       expect(await lost).toBe("unknown");
@@ -94,7 +120,7 @@ describe("a lost connection", () => {
     await ended;
     await until(() => pool.totalCount === 0);
     expect(await executors[0]!.run(alive)).toEqual([{ one: "1" }]);
-    expect(await failureClass(executors[1]!, executors[1]!.run(alive))).toBe("unavailable");
+    expect(await failureClass(executors[1]!, executors[1]!.run(alive))).toBe("unusable");
   });
 });
 
@@ -112,9 +138,9 @@ describe("a server that cannot be reached", () => {
     await db.admin.query("drop role crowded");
   });
 
-  it("has rejected us if it knows neither the password nor the database", async () => {
-    expect(await classOf(db.url.replace("password", "wrong"))).toBe("rejected");
-    expect(await classOf(`${db.url}_not`)).toBe("rejected");
+  it("denies us if it knows neither the password nor the database", async () => {
+    expect(await classOf(db.url.replace("password", "wrong"))).toBe("denied");
+    expect(await classOf(`${db.url}_not`)).toBe("denied");
   });
 
   it("is unavailable when the pool's own wait for a connection ends", async () => {
@@ -123,5 +149,16 @@ describe("a server that cannot be reached", () => {
     const client = await pool.connect();
     expect(await failureClass(executor, executor.run(alive))).toBe("unavailable");
     client.release();
+  });
+
+  it("is out of use with a pool or a client that was ended", async () => {
+    const pool = db.pool();
+    const client = await db.client();
+    for (const ended of [pool, client]) {
+      const executor = pg(ended);
+      await executor.run(alive);
+      await ended.end();
+      expect(await failureClass(executor, executor.run(alive))).toBe("unusable");
+    }
   });
 });

@@ -171,7 +171,12 @@ describe("isolation", () => {
     await holder.query("begin; select pg_advisory_xact_lock(7); insert into item values (1)");
     const waiting = executor.batch([sql("select pg_advisory_xact_lock(7)"), count]);
     await until(
-      async () => (await db.admin.query("select 1 from pg_locks where not granted")).rowCount === 1,
+      async () =>
+        (
+          await db.admin.query(
+            "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+          )
+        ).rowCount === 1,
     );
     await holder.query("commit");
     expect((await waiting)[1]).toEqual([{ n: "1" }]);

@@ -87,9 +87,9 @@ describe("within", () => {
   });
 });
 
-it("takes errors without a SQLSTATE as refusals, and a client that is closed as out of reach", () => {
+it("takes errors without a SQLSTATE as refusals, and those of a closed client as its end", () => {
   expect(executor.classify(new Error("PGlite is closed"))).toBe("rejected");
   const closed = pglite(offlineClient<PgliteLike>({ closed: true }));
-  expect(closed.classify(new Error("PGlite is closed"))).toBe("unavailable");
+  expect(closed.classify(new Error("PGlite is closed"))).toBe("unusable");
   expect(closed.classify("text")).toBe("rejected");
 });

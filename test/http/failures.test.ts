@@ -34,6 +34,9 @@ it.each([
   ["unavailable", 503, true],
   ["unknown", 503, true],
   ["rejected", 500, false],
+  ["denied", 500, false],
+  ["unusable", 500, false],
+  ["invalid-value", 500, false],
   ["conflict", 500, false],
 ] as const)(
   "answers %s databases with %i, leaks nothing and tells the log everything",
