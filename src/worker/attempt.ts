@@ -1,8 +1,7 @@
-import { MAX_DELAY_MS } from "../core/arguments.ts";
-import { type Backoff, backoffDelay } from "../core/backoff.ts";
+import type { Backoff } from "../core/backoff.ts";
 import { monotonicMs, toEpochMs } from "../core/clock.ts";
-import { envelope, envelopeOf } from "../core/envelope.ts";
-import { InvalidArgument, LostLease, TaskCanceled, TaskError, WadiError } from "../core/errors.ts";
+import { InvalidArgument, LostLease, TaskCanceled, TaskError } from "../core/errors.ts";
+
 import { encodeJson } from "../core/json.ts";
 import type { Held, Renewed } from "../core/operations/lease.ts";
 import type { Outcome, Settlement } from "../core/operations/settle.ts";
@@ -12,19 +11,11 @@ import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { SubmitOptions } from "../producer/submission.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import { type Delivery, validate } from "./delivery.ts";
+import type { Lease } from "./leases.ts";
+import { completed, failed, timedOut } from "./outcome.ts";
 import type { OwnStatement } from "./own-statements.ts";
 import type { Member } from "./pools.ts";
 import { succeedWith } from "./succeed-with.ts";
-
-/** The lease of all tasks of one claim. */
-export interface Lease {
-  /** The token of the claim. */
-  readonly workerId: string;
-  /** Local estimate of when it expires, on the monotonic clock. */
-  endsAtMs: number;
-  /** Tasks under it that are not settled yet. */
-  inPlay: number;
-}
 
 /** Whose attempts they are. */
 export interface AttemptOwner {
@@ -35,6 +26,8 @@ export interface AttemptOwner {
   ended(attempt: Attempt): void;
   /** Called instead of `ended` where somebody else has stored what became of the task. */
   endedElsewhere(attempt: Attempt, status: TaskStatus): void;
+  /** Called with what the handler threw although the attempt has another outcome. */
+  threwLate(attempt: Attempt, thrown: unknown): void;
 }
 
 /** One claimed task in this worker's hands. Ends exactly once; whatever comes later is ignored. */
@@ -45,6 +38,8 @@ export class Attempt implements Held {
   readonly lease: Lease;
   /** Length of its payload as JSON. */
   readonly bytes: number;
+  /** What it is limited by over the whole fleet; empty if by nothing. */
+  readonly limitKey: string;
   /** From its due time to its claim, in milliseconds. */
   readonly queuedMs: number;
   /** The call it is in; null before it starts. */
@@ -67,6 +62,8 @@ export class Attempt implements Held {
   /** Whether somebody else is storing the settlement, and how the attempt ended meanwhile. */
   #elsewhere = false;
   #meanwhile: Outcome | null = null;
+  /** What the handler threw meanwhile. */
+  #thrownMeanwhile: { readonly thrown: unknown } | null = null;
   #giveUp: AbortController | null = null;
 
   constructor(
@@ -74,13 +71,14 @@ export class Attempt implements Held {
     task: Task,
     member: Member,
     lease: Lease,
-    claim: { readonly bytes: number; readonly nowMs: number },
+    claim: { readonly bytes: number; readonly limitKey: string; readonly nowMs: number },
   ) {
     this.#owner = owner;
     this.task = task;
     this.member = member;
     this.lease = lease;
     this.bytes = claim.bytes;
+    this.limitKey = claim.limitKey;
     this.queuedMs = Math.max(0, claim.nowMs - task.runAtMs);
   }
 
@@ -121,35 +119,17 @@ export class Attempt implements Held {
   }
 
   complete(result: unknown): void {
-    if (!this.hasEnded) this.end(this.#completed(result));
-  }
-
-  #completed(result: unknown): Outcome {
-    try {
-      const value = result === undefined ? null : result;
-      const what = `the result of ${this.task.name}`;
-      return { outcome: "complete", resultJson: encodeJson(value, what, this.#owner.wadi.executor) };
-    } catch (error) {
-      if (!WadiError.is(error)) return this.#failed(error); // a getter of the result threw
-      return { outcome: "fail", error: envelope(error.name, "unserializable_result", error.message, false) };
-    }
+    if (this.hasEnded) return;
+    const outcome = completed(this.task, result, this.#owner.wadi.executor);
+    if ("thrown" in outcome) this.fail(outcome.thrown);
+    else this.end(outcome);
   }
 
   fail(thrown: unknown): void {
-    if (!this.hasEnded) this.end(this.#failed(thrown));
-  }
-
-  #failed(thrown: unknown): Outcome {
-    if (this.#timeout !== null) return this.#timeout;
-    const error = envelopeOf(thrown, this.#owner.wadi.executor);
-    if (!error.retryable) return { outcome: "fail", error };
-    let delayMs = backoffDelay(this.#owner.backoff, this.task.attempt);
-    try {
-      // Of whatever was thrown: it may have no such field, one of another type, or one that throws.
-      const askedMs = Math.min(Math.max(0, Math.round((thrown as TaskError).delayMs!)), MAX_DELAY_MS);
-      if (askedMs >= 0) delayMs = askedMs;
-    } catch {}
-    return { outcome: "retry", error, delayMs };
+    if (this.hasEnded) return;
+    if (this.#elsewhere) this.#thrownMeanwhile = { thrown };
+    const { backoff, wadi } = this.#owner;
+    this.end(this.#timeout ?? failed(this.task, thrown, backoff, wadi.executor));
   }
 
   /** Hands the task back without spending the attempt. */
@@ -159,14 +139,8 @@ export class Attempt implements Held {
 
   /** Tells the handler that its time is up; `cutOff` ends the attempt if it does not come back. */
   expire(why: string): void {
-    if (this.hasEnded || this.#timeout !== null) return;
     const message = `the handler ${why}`;
-    const error = envelope("HandlerTimeout", "handler_timeout", message, true);
-    this.#timeout = {
-      outcome: "retry",
-      error,
-      delayMs: backoffDelay(this.#owner.backoff, this.task.attempt),
-    };
+    if (!this.hasEnded) this.#timeout ??= timedOut(this.task, message, this.#owner.backoff);
     this.#stop(new TaskError(message, { code: "handler_timeout" }));
   }
 
@@ -217,6 +191,7 @@ export class Attempt implements Held {
     this.hasEnded = true;
     this.durationMs = monotonicMs() - this.startedAtMs;
     this.#owner.endedElsewhere(this, status);
+    if (this.#thrownMeanwhile !== null) this.#owner.threwLate(this, this.#thrownMeanwhile.thrown);
   }
 
   /** It was not stored: the attempt ends as it would have. */

@@ -5,20 +5,53 @@ import { AttemptContext, type BatchHandler, type BatchResults, type Handler } fr
 import type { WorkerHooks } from "./hooks.ts";
 import type { Registration } from "./registration.ts";
 
-/** One call of one handler, for one task or for a batch. It is over when all its attempts have ended. */
+export interface DeliveryOwner {
+  /** Called once, when the call has returned or was cut off and all its attempts have ended. */
+  over(delivery: Delivery): void;
+  /** Called with what the handler threw although all attempts of the call had ended. */
+  threwLate(attempt: Attempt, thrown: unknown): void;
+}
+
+/**
+ * One call of one handler, for one task or for a batch. It is over when the call has returned, or was cut off, and all
+ * its attempts have ended; these may end sooner.
+ */
 export class Delivery {
   readonly attempts: readonly Attempt[];
+  /** On the monotonic clock. */
+  readonly startedAtMs: number;
   /** Attempts that have not ended. */
-  left: number;
+  #left: number;
+  /** Whether the call has returned or was cut off. */
+  #hasReturned = false;
   /** When it is told that its time is up, in epoch milliseconds. */
   expiresAtMs: number;
   /** When it is given up, once it was told. */
   cutOffAtMs = Number.POSITIVE_INFINITY;
 
-  constructor(attempts: readonly Attempt[], expiresAtMs: number) {
+  readonly #owner: DeliveryOwner;
+
+  constructor(owner: DeliveryOwner, attempts: readonly Attempt[], startedAtMs: number, expiresAtMs: number) {
+    this.#owner = owner;
     this.attempts = attempts;
-    this.left = attempts.length;
+    this.#left = attempts.length;
+    this.startedAtMs = startedAtMs;
     this.expiresAtMs = expiresAtMs;
+  }
+
+  get hasReturned(): boolean {
+    return this.#hasReturned;
+  }
+
+  /** One of its attempts has ended. */
+  attemptEnded(): void {
+    if (--this.#left === 0 && this.#hasReturned) this.#owner.over(this);
+  }
+
+  #return(): void {
+    if (this.#hasReturned) return;
+    this.#hasReturned = true;
+    if (this.#left === 0) this.#owner.over(this);
   }
 
   get registration(): Registration {
@@ -55,13 +88,15 @@ export class Delivery {
   }
 
   cutOff(): void {
+    this.cutOffAtMs = Number.POSITIVE_INFINITY;
     for (const attempt of this.attempts) attempt.cutOff();
+    this.#return();
   }
 
   async #runChecked({ around }: WorkerHooks): Promise<void> {
     try {
       const contexts = await this.#contexts();
-      if (contexts.length === 0) return;
+      if (contexts.length === 0) return this.#return();
       let hasRun = false;
       const run = async () => {
         hasRun = true;
@@ -72,6 +107,7 @@ export class Delivery {
       if (!hasRun) throw new InvalidArgument("around must call run, and return what it resolves to");
       const { result } = this.registration;
       if (result === null) return this.#complete(returned);
+      this.#return();
       for (const attempt of this.attempts) {
         if (attempt.hasEnded) continue;
         try {
@@ -107,6 +143,7 @@ export class Delivery {
   }
 
   #complete(returned: unknown): void {
+    this.#return();
     for (const attempt of this.attempts) {
       try {
         attempt.complete(this.#resultOf(attempt, returned));
@@ -117,7 +154,10 @@ export class Delivery {
   }
 
   #fail(error: unknown): void {
+    const isLate = this.#left === 0;
+    this.#return();
     for (const attempt of this.attempts) attempt.fail(error);
+    if (isLate) this.#owner.threwLate(this.attempts[0]!, error);
   }
 
   #resultOf({ id }: Attempt, returned: unknown): unknown {

@@ -71,7 +71,7 @@ export class Drain {
   /** What it is doing now. */
   get status(): DrainStatus {
     return {
-      running: this.#hand.held().flatMap(({ task, startedAtMs }) => (startedAtMs > 0 ? task.name : [])),
+      running: this.#hand.running.names,
       ready: this.#hand.ready,
       slots: this.#pools.reduce((sum, { slots }) => sum + slots, 0),
       totals: this.#tally.summary(this.#next),
@@ -80,7 +80,7 @@ export class Drain {
 
   /** Renews all leases with the next round trip. */
   heartbeat(): void {
-    this.#hand.renewNow();
+    this.#hand.leases.renewNow();
     this.#alarm.wake();
   }
 
@@ -158,7 +158,7 @@ export class Drain {
   #tripAtMs(): number {
     const { outbox, outboxSinceMs, ready } = this.#hand;
     const isFirst = this.#tally.roundTrips === 0;
-    let atMs = this.#hand.heartbeatAtMs;
+    let atMs = this.#hand.leases.heartbeatAtMs;
     if (isFirst || this.#wire.unanswered !== null) atMs = 0;
     else if (this.#pools.some((pool) => pool.wantsMore) && this.#room > 0) atMs = 0;
     else if (outbox.length > 0) {
@@ -171,8 +171,8 @@ export class Drain {
   /** When there is something to do beside round trips. */
   get #eventAtMs(): number {
     const stopAtMs = this.#isStopping ? this.#expireAllAtMs : this.#stopAtMs;
-    const lostAtMs = this.#wire.failures > 0 ? this.#hand.leaseEndsAtMs : NEVER;
-    return Math.min(this.#hand.expiresAtMs, stopAtMs, lostAtMs);
+    const lostAtMs = this.#wire.failures > 0 ? this.#hand.leases.endsAtMs : NEVER;
+    return Math.min(this.#hand.running.expiresAtMs, stopAtMs, lostAtMs);
   }
 
   /** When a free slot could be filled by a task that is not due yet, while handlers run and nobody else waits for it. */
@@ -206,7 +206,7 @@ export class Drain {
   #send(): void {
     const nowMs = monotonicMs();
     if (this.#hand.ready > 0) this.#hold();
-    if (nowMs >= this.#hand.heartbeatAtMs)
+    if (nowMs >= this.#hand.leases.heartbeatAtMs)
       this.#wire.send("heartbeat", (call) => this.#heartbeat(nowMs, call));
     else this.#wire.send("cycle", (call) => this.#cycle(nowMs, call));
   }

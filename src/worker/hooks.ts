@@ -1,4 +1,4 @@
-import type { ErrorEnvelope, TaskStatus } from "../core/task.ts";
+import type { ErrorEnvelope, Task, TaskStatus } from "../core/task.ts";
 import type { TaskContext } from "./context.ts";
 import type { DrainSummary } from "./tally.ts";
 
@@ -47,6 +47,8 @@ export type WorkerEvent =
 export interface ErrorScene {
   /** Such as `cycle`, `heartbeat` or `onEvent`. */
   readonly operation: string;
+  /** The task it is about, where it is about one: `handler` is what a handler threw after its attempt had ended. */
+  readonly task?: TaskEvent;
 }
 
 /** What an application hangs into a worker. None of them may break it: what they throw, or reject with, goes to `onError`. */
@@ -74,8 +76,17 @@ export function emit(hooks: WorkerHooks, event: WorkerEvent): void {
 
 /** Tells an error the worker survived; one in telling it has nobody left to go to. */
 export function report(hooks: WorkerHooks, error: unknown, operation: string): void {
+  notify(hooks, error, { operation });
+}
+
+/** Reports what a handler threw after its attempt had ended. */
+export function reportLate(hooks: WorkerHooks, error: unknown, { id, name, queue, attempt }: Task): void {
+  notify(hooks, error, { operation: "handler", task: { id, name, queue, attempt } });
+}
+
+function notify(hooks: WorkerHooks, error: unknown, scene: ErrorScene): void {
   tell(
-    () => hooks.onError?.(error, { operation }),
+    () => hooks.onError?.(error, scene),
     () => {},
   );
 }

@@ -3,13 +3,16 @@ import { monotonicMs } from "../core/clock.ts";
 import type { Claimed, ClaimRequest, Renewed } from "../core/operations/lease.ts";
 import type { TaskStatus } from "../core/task.ts";
 import type { Wadi } from "../producer/wadi.ts";
-import { Attempt, type AttemptOwner, type Lease } from "./attempt.ts";
+import { Attempt, type AttemptOwner } from "./attempt.ts";
 import type { ByteBudget } from "./bytes.ts";
-import { Delivery } from "./delivery.ts";
-import type { WorkerHooks } from "./hooks.ts";
+import { Calls } from "./calls.ts";
+import { Delivery, type DeliveryOwner } from "./delivery.ts";
+import { reportLate, type WorkerHooks } from "./hooks.ts";
+import { type Lease, Leases } from "./leases.ts";
 import type { Member, Pool } from "./pools.ts";
 import { laneKey } from "./registration.ts";
 import type { Tally } from "./tally.ts";
+import { Behind, type Unreturned } from "./unreturned.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -27,26 +30,32 @@ export interface InHandOptions {
   readonly pools: readonly Pool[];
   readonly bytes: ByteBudget;
   readonly tally: Tally;
+  readonly unreturned: Unreturned;
   /** Called when attempts ended outside of a call of `start`. */
   readonly onEnd: () => void;
 }
 
-/** The tasks a worker holds: those that are ready, those that run, and those that wait to be settled. */
-export class InHand implements AttemptOwner {
+/**
+ * The tasks a worker holds: those that are ready, those that run, and those that wait to be settled.
+ *
+ * An outcome ends an attempt, and is sent at once. Its slot, its bytes and its place in a limit belong to the call of the
+ * handler, and are free when that has returned or was cut off.
+ */
+export class InHand implements AttemptOwner, DeliveryOwner {
   readonly wadi: Wadi;
   readonly backoff: Backoff;
   readonly leaseMs: number;
-  readonly running = new Set<Delivery>();
+  readonly running: Calls;
+  /** Claimed, and waiting until a call returns that works on the same task or in the same place of a limit. */
+  readonly #behind: Behind;
   /** Ended, and not sent yet. */
   outbox: Attempt[] = [];
   /** When the first of the outbox ended. */
   outboxSinceMs = 0;
-  /** When `expire` has something to do, at the earliest. */
-  expiresAtMs = NEVER;
   readonly #options: InHandOptions;
   readonly #lanes = new Map<string, { pool: Pool; member: Member }>();
   readonly #pools = new Map<Member, Pool>();
-  readonly #leases = new Set<Lease>();
+  readonly leases: Leases;
   #isStarting = false;
 
   constructor(options: InHandOptions) {
@@ -54,6 +63,12 @@ export class InHand implements AttemptOwner {
     this.wadi = options.wadi;
     this.backoff = options.backoff;
     this.leaseMs = options.leaseMs;
+    this.running = new Calls(options.stopAtMs, options.cutOffMs);
+    this.leases = new Leases(options.leaseMs, options.deadlineMs);
+    this.#behind = new Behind(options.unreturned, (attempt) => {
+      this.#pools.get(attempt.member)!.ready.add(attempt);
+      this.#wake();
+    });
     for (const pool of options.pools) {
       for (const member of pool.members) {
         const { name, queues } = member.registration;
@@ -67,42 +82,38 @@ export class InHand implements AttemptOwner {
     return this.#options.pools.reduce((sum, { ready }) => sum + ready.size, 0);
   }
 
-  /** When the first lease of a ready or running task runs out, by the local clock. */
-  get leaseEndsAtMs(): number {
-    let at = NEVER;
-    for (const { endsAtMs } of this.#leases) at = Math.min(at, endsAtMs);
-    return at;
-  }
-
-  /** Half a lease before the first lease runs out; never while all leases outlast the drain. */
-  get heartbeatAtMs(): number {
-    const { leaseEndsAtMs } = this;
-    return leaseEndsAtMs <= this.#options.deadlineMs ? leaseEndsAtMs - this.leaseMs / 2 : NEVER;
-  }
-
   /** Takes in what a claim brought. What is more than the budget of bytes is handed back. */
   add(claimed: Claimed, { workerId, leaseMs }: ClaimRequest, sentAtMs: number): void {
     const { bytes, tally } = this.#options;
     const lease: Lease = { workerId, endsAtMs: sentAtMs + leaseMs, inPlay: claimed.tasks.length };
-    const { tasks, bytes: sizes, nowMs } = claimed;
+    const { tasks, bytes: sizes, limitKeys, nowMs } = claimed;
     const lanes = tasks.map((task) => this.#lanes.get(laneKey(task))!);
     for (const pool of this.#options.pools) {
       pool.answered(lanes.reduce((count, lane) => (lane.pool === pool ? count + 1 : count), 0));
     }
-    if (tasks.length > 0) this.#leases.add(lease);
+    if (tasks.length > 0) this.leases.add(lease);
     for (let i = 0; i < tasks.length; i++) {
       const task = tasks[i]!;
       const { pool, member } = lanes[i]!;
-      const attempt = new Attempt(this, task, member, lease, { bytes: sizes[i]!, nowMs });
+      const attempt = new Attempt(this, task, member, lease, {
+        bytes: sizes[i]!,
+        limitKey: limitKeys[i]!,
+        nowMs,
+      });
       tally.claim(attempt);
       member.add(task.queue, 1);
-      if (bytes.take(attempt.bytes)) pool.ready.add(attempt);
-      else {
+      if (bytes.take(attempt.bytes)) {
+        if (!this.#behind.takes(attempt)) pool.ready.add(attempt);
+      } else {
         attempt.release();
         bytes.handedBack("play");
         pool.hungry = true;
       }
     }
+  }
+
+  #wake(): void {
+    if (!this.#isStarting) this.#options.onEnd();
   }
 
   /** Starts ready tasks in free slots, until `mayGoOn` says no. */
@@ -129,7 +140,7 @@ export class InHand implements AttemptOwner {
     bytes.started();
     const { member } = attempts[0]!;
     const { maxRunMs } = member.registration;
-    const delivery = new Delivery(attempts, nowMs + (maxRunMs ?? NEVER));
+    const delivery = new Delivery(this, attempts, nowMs, nowMs + (maxRunMs ?? NEVER));
     for (const attempt of attempts) {
       attempt.delivery = delivery;
       attempt.startedAtMs = nowMs;
@@ -139,8 +150,7 @@ export class InHand implements AttemptOwner {
     member.calls++;
     pool.calls++;
     pool.started += attempts.length;
-    this.running.add(delivery);
-    if (delivery.expiresAtMs < stopAtMs) this.expiresAtMs = Math.min(this.expiresAtMs, delivery.expiresAtMs);
+    this.running.begin(delivery);
     delivery.run(hooks);
   }
 
@@ -159,35 +169,56 @@ export class InHand implements AttemptOwner {
   }
 
   ended(attempt: Attempt): void {
-    this.#leave(attempt);
     if (attempt.settlement === null) this.#options.tally.lose(attempt);
     else if (this.outbox.push(attempt) === 1) this.outboxSinceMs = monotonicMs();
-    if (!this.#isStarting) this.#options.onEnd();
+    this.#leave(attempt);
+    this.#wake();
   }
 
   endedElsewhere(attempt: Attempt, status: TaskStatus): void {
-    this.#leave(attempt);
     this.#options.tally.settle([attempt], [{ id: attempt.id, status }]);
-    if (!this.#isStarting) this.#options.onEnd();
+    this.#leave(attempt);
+    this.#wake();
+  }
+
+  threwLate(attempt: Attempt, thrown: unknown): void {
+    reportLate(this.#options.hooks, thrown, attempt.task);
   }
 
   #leave(attempt: Attempt): void {
-    const { member, lease, delivery, task } = attempt;
-    this.#options.bytes.ended(attempt.bytes);
-    member.add(task.queue, -1);
-    if (--lease.inPlay === 0) this.#leases.delete(lease);
-    if (delivery === null) return;
-    member.hasRun = true;
-    member.registration.runs.add(attempt.durationMs);
-    if (--delivery.left > 0) return;
-    this.running.delete(delivery);
+    const { lease, delivery } = attempt;
+    this.leases.ended(lease);
+    if (delivery === null) {
+      this.#free(attempt);
+      return;
+    }
+    if (!delivery.hasReturned) this.#options.unreturned.add(attempt);
+    delivery.attemptEnded();
+  }
+
+  over(delivery: Delivery): void {
+    const { member } = delivery.attempts[0]!;
+    this.running.end(delivery);
     member.calls--;
     this.#pools.get(member)!.calls--;
+    member.hasRun = true;
+    member.registration.runs.add(monotonicMs() - delivery.startedAtMs);
+    for (const attempt of delivery.attempts) {
+      this.#free(attempt);
+      this.#options.unreturned.remove(attempt);
+    }
+    this.#wake();
+  }
+
+  #free({ bytes, member, task }: Attempt): void {
+    this.#options.bytes.ended(bytes);
+    member.add(task.queue, -1);
   }
 
   /** Hands back what has not started. */
   releaseReady(): void {
     for (const { ready } of this.#options.pools) for (const attempt of ready.takeAll()) attempt.release();
+    for (const attempt of this.#behind.takeAll()) attempt.release();
   }
 
   /** Hands back the last ones of what was claimed ahead while it is more bytes than may be. */
@@ -204,20 +235,11 @@ export class InHand implements AttemptOwner {
 
   /** Stops the handlers whose time is up, and cuts off those that were stopped and did not come back. */
   expire(nowMs: number): void {
-    if (nowMs < this.expiresAtMs) return;
-    this.expiresAtMs = NEVER;
-    for (const delivery of [...this.running]) {
-      const { maxRunMs } = delivery.registration;
-      if (nowMs >= delivery.expiresAtMs)
-        delivery.expire(`ran longer than its maxRunMs of ${maxRunMs} ms`, nowMs + this.#options.cutOffMs);
-      if (nowMs >= delivery.cutOffAtMs) delivery.cutOff();
-      else this.expiresAtMs = Math.min(this.expiresAtMs, delivery.cutOffAtMs, delivery.expiresAtMs);
-    }
+    this.running.expire(nowMs);
   }
 
   expireAll(why: string, nowMs: number): void {
-    for (const delivery of this.running) delivery.expire(why, nowMs + this.#options.cutOffMs);
-    this.expiresAtMs = Math.min(this.expiresAtMs, nowMs + this.#options.cutOffMs);
+    this.running.expireAll(why, nowMs);
   }
 
   /** Ready and running ones: whose leases a heartbeat keeps. */
@@ -228,13 +250,8 @@ export class InHand implements AttemptOwner {
         if (!attempt.hasEnded) attempts.push(attempt);
       }
     for (const { ready } of this.#options.pools) attempts.push(...ready);
+    attempts.push(...this.#behind);
     return attempts;
-  }
-
-  /** Makes a heartbeat due. */
-  renewNow(): void {
-    for (const lease of this.#leases)
-      lease.endsAtMs = Math.min(lease.endsAtMs, monotonicMs() + this.leaseMs / 2);
   }
 
   /** Takes in the answer of a heartbeat that was sent for `attempts`. */
@@ -246,11 +263,11 @@ export class InHand implements AttemptOwner {
       if (entry) attempt.lease.endsAtMs = leaseEndsAtMs;
       attempt.learn(entry);
     }
-    for (const { ready } of this.#options.pools) {
-      // What is canceled before it started is handed back: the database makes it canceled then.
-      for (const attempt of ready.takeAll(({ hasEnded, canceled }) => hasEnded || canceled))
-        attempt.release();
-    }
+    // What is canceled before it started is handed back: the database makes it canceled then.
+    const isOver = ({ hasEnded, canceled }: Attempt) => hasEnded || canceled;
+    for (const { ready } of this.#options.pools)
+      for (const attempt of ready.takeAll(isOver)) attempt.release();
+    for (const attempt of this.#behind.takeAll(isOver)) attempt.release();
   }
 
   /** Gives up what may be somebody else's by now. */
@@ -266,6 +283,7 @@ export class InHand implements AttemptOwner {
 
   #lose(which: (attempt: Attempt) => boolean): void {
     for (const { ready } of this.#options.pools) for (const attempt of ready.takeAll(which)) attempt.lose();
+    for (const attempt of this.#behind.takeAll(which)) attempt.lose();
     for (const attempt of this.held()) if (which(attempt)) attempt.lose();
   }
 }

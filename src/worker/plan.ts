@@ -5,6 +5,7 @@ import type { Endless } from "./endless.ts";
 import type { WorkerHooks } from "./hooks.ts";
 import type { PoolSizes } from "./pools.ts";
 import type { Registration } from "./registration.ts";
+import type { Unreturned } from "./unreturned.ts";
 
 /** What a drain is to do. */
 export interface DrainPlan extends PoolSizes, ByteLimits {
@@ -26,4 +27,6 @@ export interface DrainPlan extends PoolSizes, ByteLimits {
   readonly endless: Endless | null;
   /** What one drain of a worker learns and the next one begins with. */
   readonly learned: { limited: boolean };
+  /** Calls of all drains of a worker that go on although their attempts have ended. */
+  readonly unreturned: Unreturned;
 }

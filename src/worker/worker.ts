@@ -14,6 +14,7 @@ import { type HandlerOptions, laneKey, type Registration, register } from "./reg
 import { statsOf, type WorkerStats } from "./stats.ts";
 import { type RunOptions, type ServeOptions, Stay, type StopOptions } from "./stay.ts";
 import type { DrainSummary } from "./tally.ts";
+import { Unreturned } from "./unreturned.ts";
 import { sweepAfterDrain } from "./upkeep.ts";
 
 /** A lease outlasts its invocation by this, so that the last settlement is still the owner's. */
@@ -28,6 +29,7 @@ export class Worker {
   readonly #registrations: Registration[] = [];
   readonly #lanes = new Set<string>();
   readonly #learned = { limited: false };
+  readonly #unreturned = new Unreturned();
   readonly #stay = new Stay(() => this.#newHost());
 
   /** @throws {InvalidArgument} if an option is out of range. */
@@ -178,10 +180,11 @@ export class Worker {
   }
 
   #newDrain(
-    plan: Omit<DrainPlan, keyof Settings | "wadi" | "learned"> &
+    plan: Omit<DrainPlan, keyof Settings | "wadi" | "learned" | "unreturned"> &
       Partial<Pick<DrainPlan, "leaseMs" | "hooks">>,
   ): Drain {
-    return new Drain({ ...this.#settings, wadi: this.wadi, learned: this.#learned, ...plan });
+    const shared = { wadi: this.wadi, learned: this.#learned, unreturned: this.#unreturned };
+    return new Drain({ ...this.#settings, ...shared, ...plan });
   }
 
   #handlers(what: string): readonly Registration[] {

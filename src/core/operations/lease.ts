@@ -47,6 +47,8 @@ export interface Claimed {
   readonly tasks: Task[];
   /** The length of each task's payload as JSON text, in the order of `tasks`. */
   readonly bytes: number[];
+  /** What each task is limited by over the whole fleet, in the order of `tasks`; empty if by nothing. */
+  readonly limitKeys: string[];
   /** Tasks whose lease ran out, by what became of them. */
   readonly recovered: readonly Recovered[];
   /** When the next task of the lanes is due or the next lease of any task runs out; null if there is neither. */
@@ -122,11 +124,16 @@ function decodeClaimed(recovered: readonly Row[], taken: readonly Row[], next: R
   // RETURNING promises no order.
   const claimed = taken
     .filter(({ id }) => id !== undefined)
-    .map((row) => ({ task: decodeTask(row), bytes: String(row.payload).length }))
+    .map((row) => ({
+      task: decodeTask(row),
+      bytes: String(row.payload).length,
+      limitKey: String(row.concurrency_key ?? ""),
+    }))
     .sort((a, b) => byClaimOrder(a.task, b.task));
   return {
     tasks: claimed.map(({ task }) => task),
     bytes: claimed.map(({ bytes }) => bytes),
+    limitKeys: claimed.map(({ limitKey }) => limitKey),
     recovered: recovered.map(decodeRecovered),
     nextDueAtMs: due.length === 0 ? null : Math.min(...due),
     nowMs: numberOrNull(next.now_ms)!,

@@ -1,0 +1,63 @@
+import type { Delivery } from "./delivery.ts";
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** Calls of handlers that have not returned, also if all their attempts have ended, and when their time is up. */
+export class Calls {
+  /** When `expire` has something to do, at the earliest. */
+  expiresAtMs = NEVER;
+  readonly #calls = new Set<Delivery>();
+  readonly #stopAtMs: number;
+  readonly #cutOffMs: number;
+
+  /**
+   * At `stopAtMs` (on the monotonic clock) all of them are stopped anyway. `cutOffMs`: how long one that was stopped may take
+   * to return.
+   */
+  constructor(stopAtMs: number, cutOffMs: number) {
+    this.#stopAtMs = stopAtMs;
+    this.#cutOffMs = cutOffMs;
+  }
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  [Symbol.iterator](): IterableIterator<Delivery> {
+    return this.#calls.values();
+  }
+
+  /** Names of their tasks, with repeats. */
+  get names(): string[] {
+    return [...this.#calls].flatMap(({ attempts }) => attempts.map(({ task }) => task.name));
+  }
+
+  begin(delivery: Delivery): void {
+    this.#calls.add(delivery);
+    if (delivery.expiresAtMs < this.#stopAtMs) {
+      this.expiresAtMs = Math.min(this.expiresAtMs, delivery.expiresAtMs);
+    }
+  }
+
+  end(delivery: Delivery): void {
+    this.#calls.delete(delivery);
+  }
+
+  /** Stops those whose time is up, and cuts off those that were stopped and did not return. */
+  expire(nowMs: number): void {
+    if (nowMs < this.expiresAtMs) return;
+    this.expiresAtMs = NEVER;
+    for (const delivery of [...this.#calls]) {
+      const { maxRunMs } = delivery.registration;
+      if (nowMs >= delivery.expiresAtMs)
+        delivery.expire(`ran longer than its maxRunMs of ${maxRunMs} ms`, nowMs + this.#cutOffMs);
+      if (nowMs >= delivery.cutOffAtMs) delivery.cutOff();
+      else this.expiresAtMs = Math.min(this.expiresAtMs, delivery.cutOffAtMs, delivery.expiresAtMs);
+    }
+  }
+
+  expireAll(why: string, nowMs: number): void {
+    for (const delivery of this.#calls) delivery.expire(why, nowMs + this.#cutOffMs);
+    this.expiresAtMs = Math.min(this.expiresAtMs, nowMs + this.#cutOffMs);
+  }
+}

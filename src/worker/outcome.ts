@@ -1,0 +1,41 @@
+import { MAX_DELAY_MS } from "../core/arguments.ts";
+import { type Backoff, backoffDelay } from "../core/backoff.ts";
+import { envelope, envelopeOf } from "../core/envelope.ts";
+import { type TaskError, WadiError } from "../core/errors.ts";
+import { encodeJson, type JsonTarget } from "../core/json.ts";
+import type { Outcome } from "../core/operations/settle.ts";
+import type { Task } from "../core/task.ts";
+
+/** What a returned value makes of its attempt. */
+export function completed(
+  { name }: Task,
+  result: unknown,
+  target: JsonTarget,
+): Outcome | { thrown: unknown } {
+  try {
+    const value = result === undefined ? null : result;
+    return { outcome: "complete", resultJson: encodeJson(value, `the result of ${name}`, target) };
+  } catch (error) {
+    if (!WadiError.is(error)) return { thrown: error }; // a getter of the result threw
+    return { outcome: "fail", error: envelope(error.name, "unserializable_result", error.message, false) };
+  }
+}
+
+/** What a thrown value makes of its attempt. */
+export function failed({ attempt }: Task, thrown: unknown, backoff: Backoff, target: JsonTarget): Outcome {
+  const error = envelopeOf(thrown, target);
+  if (!error.retryable) return { outcome: "fail", error };
+  let delayMs = backoffDelay(backoff, attempt);
+  try {
+    // Of whatever was thrown: it may have no such field, one of another type, or one that throws.
+    const askedMs = Math.min(Math.max(0, Math.round((thrown as TaskError).delayMs!)), MAX_DELAY_MS);
+    if (askedMs >= 0) delayMs = askedMs;
+  } catch {}
+  return { outcome: "retry", error, delayMs };
+}
+
+/** What becomes of an attempt whose time is up. */
+export function timedOut({ attempt }: Task, message: string, backoff: Backoff): Outcome {
+  const error = envelope("HandlerTimeout", "handler_timeout", message, true);
+  return { outcome: "retry", error, delayMs: backoffDelay(backoff, attempt) };
+}
