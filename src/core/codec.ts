@@ -4,11 +4,28 @@ import type { ErrorEnvelope, Json, Task, TaskFailure, TaskStatus } from "./task.
 
 /** 64-bit integers arrive as digits from Postgres. */
 export function numberOrNull(value: Value | undefined): number | null {
-  return value === null || value === undefined ? null : Number(value);
+  return value === null || value === undefined ? null : decodeNumber(value);
 }
 
+/** Other SDKs may leave anything in a column of SQLite; a task must still be readable. */
+function decodeNumber(value: Value | undefined): number {
+  const number = Number(value);
+  return Number.isNaN(number) ? 0 : number;
+}
+
+/** Text that is no JSON for JavaScript, though it is for the database, is returned as it is. */
 function jsonOrNull(value: Value | undefined): Json {
-  return value === null || value === undefined ? null : decodeJson(String(value));
+  if (value === null || value === undefined) return null;
+  try {
+    return decodeJson(String(value));
+  } catch {
+    return String(value);
+  }
+}
+
+function decodeMetadata(value: Value | undefined): { [key: string]: Json } {
+  const metadata = jsonOrNull(value);
+  return metadata !== null && typeof metadata === "object" && !Array.isArray(metadata) ? metadata : {};
 }
 
 /** Reads a row of `cairnq_tasks`. Columns this SDK does not know are ignored. */
@@ -23,23 +40,23 @@ export function decodeTask(row: Row): Task {
     payload: jsonOrNull(row.payload),
     result: jsonOrNull(row.result),
     error: jsonOrNull(row.error) as unknown as ErrorEnvelope | null,
-    metadata: jsonOrNull(row.metadata) as { [key: string]: Json },
+    metadata: decodeMetadata(row.metadata),
     progress: numberOrNull(row.progress),
     message: textOrNull.message ?? null,
-    attempt: Number(row.attempt),
-    maxAttempts: Number(row.max_attempts),
-    crashes: Number(row.crashes),
-    maxCrashes: Number(row.max_crashes),
-    priority: Number(row.priority),
+    attempt: decodeNumber(row.attempt),
+    maxAttempts: decodeNumber(row.max_attempts),
+    crashes: decodeNumber(row.crashes),
+    maxCrashes: decodeNumber(row.max_crashes),
+    priority: decodeNumber(row.priority),
     workerId: textOrNull.worker_id ?? null,
     leaseUntilMs: numberOrNull(row.lease_until_ms),
-    runAtMs: Number(row.run_at_ms),
+    runAtMs: decodeNumber(row.run_at_ms),
     cancelRequestedAtMs: numberOrNull(row.cancel_requested_at_ms),
     parentId: textOrNull.parent_id ?? null,
     rootId: textOrNull.root_id ?? null,
     correlationId: textOrNull.correlation_id ?? null,
-    createdAtMs: Number(row.created_at_ms),
-    updatedAtMs: Number(row.updated_at_ms),
+    createdAtMs: decodeNumber(row.created_at_ms),
+    updatedAtMs: decodeNumber(row.updated_at_ms),
     completedAtMs: numberOrNull(row.completed_at_ms),
   };
 }
@@ -47,11 +64,11 @@ export function decodeTask(row: Row): Task {
 /** Reads a row of `wadi_failures`. */
 export function decodeFailure(row: Row): TaskFailure {
   return {
-    attempt: Number(row.attempt),
+    attempt: decodeNumber(row.attempt),
     kind: row.kind as TaskFailure["kind"],
     error: jsonOrNull(row.error) as unknown as ErrorEnvelope,
     workerId: row.worker_id as string | null,
-    failedAtMs: Number(row.failed_at_ms),
+    failedAtMs: decodeNumber(row.failed_at_ms),
   };
 }
 

@@ -181,7 +181,7 @@ update cairnq_tasks t set
   status = 'running',
   worker_id = :worker_id::text,
   lease_until_ms = now.ms + :lease_ms::bigint,
-  attempt = t.attempt + 1,
+  attempt = least(t.attempt, 2147483646) + 1,
   updated_at_ms = now.ms
 from now
 where t.id = any(array(select id from locked)) and t.id between '' and (select max(id) from locked)

@@ -11,7 +11,7 @@ expired as (
     t.id, t.attempt, t.max_attempts, t.worker_id, t.lease_until_ms,
     case
       when t.cancel_requested_at_ms is not null then 'canceled'
-      when t.attempt < t.max_attempts and t.crashes + 1 < t.max_crashes then 'queued'
+      when t.attempt < t.max_attempts and t.crashes < t.max_crashes - 1::bigint then 'queued'
       else 'failed'
     end as status
   from cairnq_tasks t
@@ -24,7 +24,7 @@ recorded as (
   select e.id, now.ms, e.attempt, 'crash', e.worker_id, jsonb_build_object(
     'type', 'LeaseExpired',
     'code', 'lease_expired',
-    'message', 'the lease of attempt ' || e.attempt || ' of ' || e.max_attempts || ' ran out ' || now.ms - e.lease_until_ms
+    'message', 'the lease of attempt ' || e.attempt || ' of ' || e.max_attempts || ' ran out ' || now.ms::numeric - e.lease_until_ms
       || ' ms before it was noticed: its worker was killed, froze or ran out of memory',
     'retryable', e.status = 'queued',
     'details', jsonb_build_object('lease_until_ms', e.lease_until_ms)
@@ -37,7 +37,7 @@ update cairnq_tasks t set
   error = case when e.status <> 'failed' then t.error when t.attempt < t.max_attempts then jsonb_build_object(
     'type', 'TooManyCrashes',
     'code', 'max_crashes',
-    'message', 'its worker vanished ' || t.crashes + 1 || ' times: killed, frozen or out of memory',
+    'message', 'its worker vanished ' || t.crashes + 1::bigint || ' times: killed, frozen or out of memory',
     'retryable', false,
     'details', null
   ) else jsonb_build_object(
@@ -47,7 +47,7 @@ update cairnq_tasks t set
     'retryable', false,
     'details', null
   ) end,
-  crashes = t.crashes + 1,
+  crashes = least(t.crashes, 2147483646) + 1,
   worker_id = case e.status when 'queued' then null else t.worker_id end,
   progress = case e.status when 'queued' then null else t.progress end,
   message = case e.status when 'queued' then null else t.message end,

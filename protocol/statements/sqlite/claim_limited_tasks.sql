@@ -61,35 +61,61 @@ entries(queue, name, quota, rank, key, room) as materialized (
 ),
 walk(queue, name, quota, rank, key, room, cursor, taken) as not materialized (
   select queue, name, quota, rank, key, room, (
-      select printf('%015d', 2147483647 - t.priority) from cairnq_tasks t
-      where t.status = 'queued' and t.queue = entries.queue and t.name = entries.name
-        and t.concurrency_key = entries.key
+      select printf('%015d', 2147483647 - (cast(max(-2147483648, min(2147483647, t.priority)) as integer) + (typeof(t.priority) = 'real' and t.priority between 0 and 2147483646)))
+        || iif(t.priority = cast(max(-2147483648, min(2147483647, t.priority)) as integer), '', '!!!!!!!!!!!!!!!!!!!!!!!!!!!!' || t.id)
+      from cairnq_tasks t
+      where t.status = 'queued' and t.queue = entries.queue and t.name = entries.name and t.concurrency_key = entries.key
+        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
       order by t.priority desc limit 1
     ), 0
   from entries where room > 0
   union all
   select queue, name, quota, rank, key, room, coalesce((
       select printf(
-          '%015d%010d%015d', 2147483647 - t.priority, ifnull(rank + taken + (length(cursor) > 15), 0), t.run_at_ms
+          '%015d%d%010d%016d%d',
+          2147483647 - (cast(max(-2147483648, min(2147483647, t.priority)) as integer) + (typeof(t.priority) = 'real' and t.priority between 0 and 2147483646)),
+          t.priority <> cast(max(-2147483648, min(2147483647, t.priority)) as integer),
+          ifnull(rank + taken + (substr(cursor, 16, 1) >= '0'), 0),
+          1000000000000000 + cast(max(-1000000000000000, min(8000000000000000, t.run_at_ms)) as integer),
+          t.run_at_ms <> cast(max(-1000000000000000, min(8000000000000000, t.run_at_ms)) as integer)
         ) || t.id
       from cairnq_tasks t
       where t.status = 'queued' and t.queue = walk.queue and t.name = walk.name and t.concurrency_key = walk.key
-        and t.priority = 2147483647 - cast(substr(walk.cursor, 1, 15) as integer)
+        and t.priority = iif(
+          substr(walk.cursor, 16, 1) in ('!', '1'),
+          (select o.priority from cairnq_tasks o where o.id = substr(walk.cursor, 44)),
+          2147483647 - cast(substr(walk.cursor, 1, 15) as integer)
+        )
         and t.run_at_ms <= (select ms from now)
-        and (t.run_at_ms, t.id) > (cast(substr(walk.cursor, 26, 15) as integer), substr(walk.cursor, 41))
+        and (t.run_at_ms, t.id) > (
+          case substr(walk.cursor, 43, 1)
+            when '0' then cast(substr(walk.cursor, 27, 16) as integer) - 1000000000000000
+            when '1' then (select o.run_at_ms from cairnq_tasks o where o.id = substr(walk.cursor, 44))
+            else -9e999
+          end,
+          iif(substr(walk.cursor, 16, 1) >= '0', substr(walk.cursor, 44), '')
+        )
+        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
       order by t.run_at_ms, t.id limit 1
     ), (
-      select printf('%015d', 2147483647 - t.priority) from cairnq_tasks t
+      select printf('%015d', 2147483647 - (cast(max(-2147483648, min(2147483647, t.priority)) as integer) + (typeof(t.priority) = 'real' and t.priority between 0 and 2147483646)))
+        || iif(t.priority = cast(max(-2147483648, min(2147483647, t.priority)) as integer), '', '!!!!!!!!!!!!!!!!!!!!!!!!!!!!' || t.id)
+      from cairnq_tasks t
       where t.status = 'queued' and t.queue = walk.queue and t.name = walk.name and t.concurrency_key = walk.key
-        and t.priority < 2147483647 - cast(substr(walk.cursor, 1, 15) as integer)
+        and t.priority < iif(
+          substr(walk.cursor, 16, 1) in ('!', '1'),
+          (select o.priority from cairnq_tasks o where o.id = substr(walk.cursor, 44)),
+          2147483647 - cast(substr(walk.cursor, 1, 15) as integer)
+        )
+        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
       order by t.priority desc limit 1
-    )), taken + (length(cursor) > 15)
-  from walk where cursor is not null and taken + (length(cursor) > 15) < min(quota, room)
+    )), taken + (substr(cursor, 16, 1) >= '0')
+  from walk where cursor is not null and taken + (substr(cursor, 16, 1) >= '0') < min(quota, room)
   order by 7
 ),
 -- Materialized, or a sort would come before the limit.
 found as materialized (
-  select * from walk where length(cursor) > 15
+  select * from walk where substr(cursor, 16, 1) >= '0'
   limit :max_tasks + (
     select ifnull(sum(min(quota, room)), 0)
     from (
@@ -106,7 +132,7 @@ update cairnq_tasks set
   attempt = attempt + 1,
   updated_at_ms = (select ms from now)
 where id in (
-  select substr(cursor, 41)
+  select substr(cursor, 44)
   from (
     select cursor, quota, row_number() over (partition by queue, name order by cursor) as of_lane
     from (select *, row_number() over (partition by key order by cursor) as of_key from found)
@@ -115,4 +141,11 @@ where id in (
   where of_lane <= quota
   order by cursor limit +:max_tasks
 )
-returning *
+returning
+  id, name, queue, status, cast(payload as text) as payload, cast(result as text) as result,
+  cast(error as text) as error, cast(metadata as text) as metadata, progress, message, attempt + 0.0 as attempt,
+  max_attempts + 0.0 as max_attempts, crashes + 0.0 as crashes, max_crashes + 0.0 as max_crashes,
+  priority + 0.0 as priority, worker_id, lease_until_ms + 0.0 as lease_until_ms, run_at_ms + 0.0 as run_at_ms,
+  cancel_requested_at_ms + 0.0 as cancel_requested_at_ms, parent_id, root_id, correlation_id,
+  created_at_ms + 0.0 as created_at_ms, updated_at_ms + 0.0 as updated_at_ms, completed_at_ms + 0.0 as completed_at_ms,
+  concurrency_key

@@ -1,10 +1,13 @@
 -- Leases due tasks to one owner: per lane at most its quota, over all lanes at most max_tasks, in the
 -- order priority desc, run_at_ms, id. A lane is a queue and a name; a null name means every name.
 -- Lanes with a rank take turns within a priority: the one with the smallest rank + taken goes first.
--- The walk is a priority queue with one entry a lane, so it reads what it takes and not the backlog.
--- Its cursor sorts as tasks are claimed: 15 digits of inverted priority, 10 of the lane's turn, 15 of run_at_ms,
--- then the id.
--- The priority alone stands for the start of its level, and nothing for a lane that has yet to list its names.
+-- The walk is a priority queue with one entry per lane, so it reads what it takes and not the backlog.
+-- Its cursor sorts as tasks are claimed: 15 digits of inverted priority and a mark, 10 digits of the lane's turn, 16 of
+-- run_at_ms and a mark, then the id. A mark is 0 if the digits before it are exact and 1 if the row has another value,
+-- such as a fraction or a text: it is read from the row again, so each step moves forward whatever the columns hold.
+-- The start of a level is its priority alone, or with the mark ! and the id of its first task. An empty cursor stands
+-- for a lane that has yet to list its names. An id that is empty, no text, or contains NUL is passed by.
+-- An integer beyond 2^53, or a text in its place, is returned as the nearest number: some drivers refuse others.
 -- @param lanes_json json
 -- @param worker_id text
 -- @param lease_ms integer
@@ -21,8 +24,11 @@ walk(queue, name, quota, cursor, rank, taken) as not materialized (
       where t.status = 'queued' and t.queue = value->>'queue'
       order by t.name limit 1
     )), value->>'quota', case when value->>'name' is null then '' else (
-      select printf('%015d', 2147483647 - t.priority) from cairnq_tasks t
+      select printf('%015d', 2147483647 - (cast(max(-2147483648, min(2147483647, t.priority)) as integer) + (typeof(t.priority) = 'real' and t.priority between 0 and 2147483646)))
+        || iif(t.priority = cast(max(-2147483648, min(2147483647, t.priority)) as integer), '', '!!!!!!!!!!!!!!!!!!!!!!!!!!!!' || t.id)
+      from cairnq_tasks t
       where t.status = 'queued' and t.queue = value->>'queue' and t.name = value->>'name' and t.concurrency_key = ''
+        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
       order by t.priority desc limit 1
     ) end, value->>'rank', 0
   from json_each(:lanes_json)
@@ -34,23 +40,54 @@ walk(queue, name, quota, cursor, rank, taken) as not materialized (
     ), quota, '', rank, 0
   from walk where cursor = '' and name is not null
   union all
-  select queue, name, quota, coalesce((
+  select queue, name, quota, iif(cursor = '', (
+      select printf('%015d', 2147483647 - (cast(max(-2147483648, min(2147483647, t.priority)) as integer) + (typeof(t.priority) = 'real' and t.priority between 0 and 2147483646)))
+        || iif(t.priority = cast(max(-2147483648, min(2147483647, t.priority)) as integer), '', '!!!!!!!!!!!!!!!!!!!!!!!!!!!!' || t.id)
+      from cairnq_tasks t
+      where t.status = 'queued' and t.queue = walk.queue and t.name = walk.name and t.concurrency_key = ''
+        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
+      order by t.priority desc limit 1
+    ), coalesce((
       select printf(
-          '%015d%010d%015d', 2147483647 - t.priority, ifnull(rank + taken + (length(cursor) > 15), 0), t.run_at_ms
+          '%015d%d%010d%016d%d',
+          2147483647 - (cast(max(-2147483648, min(2147483647, t.priority)) as integer) + (typeof(t.priority) = 'real' and t.priority between 0 and 2147483646)),
+          t.priority <> cast(max(-2147483648, min(2147483647, t.priority)) as integer),
+          ifnull(rank + taken + (substr(cursor, 16, 1) >= '0'), 0),
+          1000000000000000 + cast(max(-1000000000000000, min(8000000000000000, t.run_at_ms)) as integer),
+          t.run_at_ms <> cast(max(-1000000000000000, min(8000000000000000, t.run_at_ms)) as integer)
         ) || t.id
       from cairnq_tasks t
       where t.status = 'queued' and t.queue = walk.queue and t.name = walk.name and t.concurrency_key = ''
-        and t.priority = 2147483647 - cast(substr(walk.cursor, 1, 15) as integer)
+        and t.priority = iif(
+          substr(walk.cursor, 16, 1) in ('!', '1'),
+          (select o.priority from cairnq_tasks o where o.id = substr(walk.cursor, 44)),
+          2147483647 - cast(substr(walk.cursor, 1, 15) as integer)
+        )
         and t.run_at_ms <= (select ms from now)
-        and (t.run_at_ms, t.id) > (cast(substr(walk.cursor, 26, 15) as integer), substr(walk.cursor, 41))
+        and (t.run_at_ms, t.id) > (
+          case substr(walk.cursor, 43, 1)
+            when '0' then cast(substr(walk.cursor, 27, 16) as integer) - 1000000000000000
+            when '1' then (select o.run_at_ms from cairnq_tasks o where o.id = substr(walk.cursor, 44))
+            else -9e999
+          end,
+          iif(substr(walk.cursor, 16, 1) >= '0', substr(walk.cursor, 44), '')
+        )
+        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
       order by t.run_at_ms, t.id limit 1
     ), (
-      select printf('%015d', 2147483647 - t.priority) from cairnq_tasks t
+      select printf('%015d', 2147483647 - (cast(max(-2147483648, min(2147483647, t.priority)) as integer) + (typeof(t.priority) = 'real' and t.priority between 0 and 2147483646)))
+        || iif(t.priority = cast(max(-2147483648, min(2147483647, t.priority)) as integer), '', '!!!!!!!!!!!!!!!!!!!!!!!!!!!!' || t.id)
+      from cairnq_tasks t
       where t.status = 'queued' and t.queue = walk.queue and t.name = walk.name and t.concurrency_key = ''
-        and t.priority < 2147483647 - cast(substr(walk.cursor, 1, 15) as integer)
+        and t.priority < iif(
+          substr(walk.cursor, 16, 1) in ('!', '1'),
+          (select o.priority from cairnq_tasks o where o.id = substr(walk.cursor, 44)),
+          2147483647 - cast(substr(walk.cursor, 1, 15) as integer)
+        )
+        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
       order by t.priority desc limit 1
-    )), rank, taken + (length(cursor) > 15)
-  from walk where cursor is not null and taken + (length(cursor) > 15) < quota
+    ))), rank, taken + (substr(cursor, 16, 1) >= '0')
+  from walk where cursor is not null and taken + (substr(cursor, 16, 1) >= '0') < quota
   order by 4
 )
 update cairnq_tasks set
@@ -59,5 +96,12 @@ update cairnq_tasks set
   lease_until_ms = (select ms from now) + cast(:lease_ms as integer),
   attempt = attempt + 1,
   updated_at_ms = (select ms from now)
-where id in (select substr(cursor, 41) from walk where length(cursor) > 15 limit +:max_tasks)
-returning *
+where id in (select substr(cursor, 44) from walk where substr(cursor, 16, 1) >= '0' limit +:max_tasks)
+returning
+  id, name, queue, status, cast(payload as text) as payload, cast(result as text) as result,
+  cast(error as text) as error, cast(metadata as text) as metadata, progress, message, attempt + 0.0 as attempt,
+  max_attempts + 0.0 as max_attempts, crashes + 0.0 as crashes, max_crashes + 0.0 as max_crashes,
+  priority + 0.0 as priority, worker_id, lease_until_ms + 0.0 as lease_until_ms, run_at_ms + 0.0 as run_at_ms,
+  cancel_requested_at_ms + 0.0 as cancel_requested_at_ms, parent_id, root_id, correlation_id,
+  created_at_ms + 0.0 as created_at_ms, updated_at_ms + 0.0 as updated_at_ms, completed_at_ms + 0.0 as completed_at_ms,
+  concurrency_key

@@ -38,4 +38,4 @@ update cairnq_tasks set
   lease_until_ms = null,
   updated_at_ms = (select ms from now)
 where status = 'running' and lease_until_ms is not null and lease_until_ms <= (select ms from now)
-returning id, name, queue, attempt, status
+returning id, name, queue, attempt + 0.0 as attempt, status

@@ -1,7 +1,8 @@
 -- Says when the next task of these lanes is due, when the next lease of any task runs out, and when a task with a
 -- concurrency key can be claimed next: null if none is queued, 2^53 - 1 if all of their keys are at their concurrency
 -- (who ends a task looks again). Nothing is looked up for limits where there have never been any.
--- The levels are the priorities in use; one above every priority stands for a lane that has yet to list its names.
+-- The levels are the priorities in use; `lists` marks a lane that has yet to list its names.
+-- As a claim does, it passes by an id that is empty, no text, or contains NUL.
 -- @param lanes_json json
 -- @param now_ms integer?
 -- @returns now_ms, run_at_ms, lease_until_ms, limited_at_ms
@@ -9,14 +10,15 @@ with recursive
 now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 ),
-levels(queue, name, priority) as (
+levels(queue, name, lists, priority) as (
   select value->>'queue', coalesce(value->>'name', (
       select t.name from cairnq_tasks t
       where t.status = 'queued' and t.queue = value->>'queue'
       order by t.name limit 1
-    )), case when value->>'name' is null then 2147483648 else (
+    )), value->>'name' is null, case when value->>'name' is not null then (
       select t.priority from cairnq_tasks t
       where t.status = 'queued' and t.queue = value->>'queue' and t.name = value->>'name' and t.concurrency_key = ''
+        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
       order by t.priority desc limit 1
     ) end
   from json_each(:lanes_json)
@@ -25,16 +27,22 @@ levels(queue, name, priority) as (
       select t.name from cairnq_tasks t
       where t.status = 'queued' and t.queue = levels.queue and t.name > levels.name
       order by t.name limit 1
-    ), priority
-  from levels where priority = 2147483648 and name is not null
+    ), 1, null
+  from levels where lists and name is not null
   union all
-  select queue, name, (
+  select queue, name, 0, iif(lists, (
+      select t.priority from cairnq_tasks t
+      where t.status = 'queued' and t.queue = levels.queue and t.name = levels.name and t.concurrency_key = ''
+        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
+      order by t.priority desc limit 1
+    ), (
       select t.priority from cairnq_tasks t
       where t.status = 'queued' and t.queue = levels.queue and t.name = levels.name and t.concurrency_key = ''
         and t.priority < levels.priority
+        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
       order by t.priority desc limit 1
-    )
-  from levels where priority is not null
+    ))
+  from levels where priority is not null or (lists and name is not null)
 ),
 lanes(queue, name, every) as (
   select value->>'queue', coalesce(value->>'name', (
@@ -86,6 +94,7 @@ limited(queue, name, key, free_ms, priority) as (
     end, (
       select t.priority from cairnq_tasks t
       where t.status = 'queued' and t.queue = k.queue and t.name = k.name and t.concurrency_key = k.key
+        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
       order by t.priority desc limit 1
     )
   from keys k left join wadi_limits l on l.key = k.key
@@ -95,30 +104,32 @@ limited(queue, name, key, free_ms, priority) as (
       select t.priority from cairnq_tasks t
       where t.status = 'queued' and t.queue = limited.queue and t.name = limited.name
         and t.concurrency_key = limited.key and t.priority < limited.priority
+        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
       order by t.priority desc limit 1
     )
   from limited where priority is not null and free_ms < 9007199254740991
 )
 select
   (select ms from now) as now_ms,
-  (
+  max(-9007199254740991, min(9007199254740991, (
     select min((
       select t.run_at_ms from cairnq_tasks t
       where t.status = 'queued' and t.queue = levels.queue and t.name = levels.name and t.concurrency_key = ''
-        and t.priority = levels.priority
+        and t.priority = levels.priority and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
       order by t.run_at_ms limit 1
     )) from levels where priority is not null
-  ) as run_at_ms,
-  (
+  )) + 0.0) as run_at_ms,
+  max(-9007199254740991, min(9007199254740991, (
     select t.lease_until_ms from cairnq_tasks t
     where t.status = 'running' and t.lease_until_ms is not null
     order by t.lease_until_ms limit 1
-  ) as lease_until_ms,
-  case when exists (select 1 from wadi_limits) then (
+  )) + 0.0) as lease_until_ms,
+  max(-9007199254740991, min(9007199254740991, case when exists (select 1 from wadi_limits) then (
     select min(max(free_ms, (
       select t.run_at_ms from cairnq_tasks t
       where t.status = 'queued' and t.queue = limited.queue and t.name = limited.name
         and t.concurrency_key = limited.key and t.priority = limited.priority
+        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
       order by t.run_at_ms limit 1
     ))) from limited where priority is not null
-  ) end as limited_at_ms
+  ) end) + 0.0) as limited_at_ms

@@ -120,7 +120,7 @@ function decodeClaimed(recovered: readonly Row[], taken: readonly Row[], next: R
   const due = [next.run_at_ms, next.lease_until_ms, next.limited_at_ms]
     .filter((ms) => ms !== null)
     .map(Number)
-    .filter((ms) => ms < Number.MAX_SAFE_INTEGER);
+    .filter((ms) => ms < Number.MAX_SAFE_INTEGER); // of a text in the place of a time there is none either
   // RETURNING promises no order.
   const claimed = taken
     .filter(({ id }) => id !== undefined)
@@ -135,7 +135,7 @@ function decodeClaimed(recovered: readonly Row[], taken: readonly Row[], next: R
     bytes: claimed.map(({ bytes }) => bytes),
     limitKeys: claimed.map(({ limitKey }) => limitKey),
     recovered: recovered.map(decodeRecovered),
-    nextDueAtMs: due.length === 0 ? null : Math.min(...due),
+    nextDueAtMs: due.length === 0 ? null : Math.ceil(Math.min(...due)),
     nowMs: numberOrNull(next.now_ms)!,
     limited: next.limited_at_ms !== null,
   };
