@@ -117,8 +117,9 @@ export class TaskTimeout extends WadiError {
   constructor(
     message: string,
     seen: { id: string | null; key: string | null; task: Task | null; missing?: readonly string[] },
+    options: Pick<WadiErrorOptions, "cause"> = {},
   ) {
-    super("TASK_TIMEOUT", message, { retryable: true });
+    super("TASK_TIMEOUT", message, { ...options, retryable: true });
     this.missing = seen.missing ?? [];
     this.id = seen.id;
     this.key = seen.key;

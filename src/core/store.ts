@@ -22,19 +22,19 @@ import {
   updateProgress,
 } from "./operations/lease.ts";
 import {
+  getStates,
   getStatus,
-  getStatuses,
   getTask,
   getTasks,
   type ListFilter,
   listFailures,
   listTasks,
-  type NamedStatus,
   queueDepth,
+  type RefState,
   type StatusCounts,
   stats,
-  type TaskNames,
   type TaskRef,
+  type TaskRefs,
   type TaskState,
 } from "./operations/read.ts";
 import { type Settled, type Settlement, settle } from "./operations/settle.ts";
@@ -91,8 +91,8 @@ export class Store extends Session {
     return this.#run(getStatus, [ref], call);
   }
 
-  getStatuses(names: TaskNames, call?: CallOptions): Promise<NamedStatus[]> {
-    return this.#run(getStatuses, [names], call);
+  getStates(refs: TaskRefs, call?: CallOptions): Promise<RefState[]> {
+    return this.#run(getStates, [refs], call);
   }
 
   failures(id: string, call?: CallOptions): Promise<TaskFailure[]> {

@@ -13,6 +13,7 @@ import type { AnyTaskDefinition, TaskDefinition } from "./define-task.ts";
 import { ownBatch, type Statements } from "./own-batch.ts";
 import { notRejected, prepareMany } from "./own-rows.ts";
 import { type InTransaction, inTransaction } from "./own-transaction.ts";
+import { PollLoop } from "./poll-loop.ts";
 import {
   type Lineage,
   type MetadataHook,
@@ -24,7 +25,7 @@ import {
 } from "./submission.ts";
 import { SubmitQueue } from "./submit-queue.ts";
 import { byId, byKey, TaskAdmin } from "./task-admin.ts";
-import { checkWait, WAIT_OPTIONS, type WaitOptions, waitForTask } from "./wait.ts";
+import { checkWait, openWait, WAIT_OPTIONS, type WaitOptions, waitForTask } from "./wait.ts";
 import { namesOf, waitForTasks } from "./wait-many.ts";
 import { watchTask } from "./watch.ts";
 
@@ -43,6 +44,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
   readonly #submits: SubmitQueue;
   readonly #backpressure: Backpressure;
   readonly #metadata: MetadataHook | undefined;
+  readonly #waits: PollLoop;
 
   constructor(executor: Executor<Native, Sync>, options: WadiOptions = {}) {
     onlyKnown("new Wadi", options, ["retry", "clock", "maxQueueDepth", "maxQueueWaitMs", "metadata"]);
@@ -56,6 +58,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     super(new Store(executor, options));
     this.statements = ownBatch(this.store, this.#check, (submitted) => this.#announce(submitted));
     this.#metadata = options.metadata;
+    this.#waits = new PollLoop(this.store, this.signals);
     this.#backpressure = new Backpressure(this.store, options);
     this.#submits = new SubmitQueue(this.store.maxBytes, (tasks, parent) => this.#send(tasks, parent));
   }
@@ -139,7 +142,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
   wait(id: string, options?: WaitOptions): Promise<Task>;
   async wait(task: string | Task, options?: WaitOptions): Promise<Task> {
     const ref = byId(typeof task === "string" ? task : task?.id);
-    return waitForTask(this.store, ref, checkWait(options), this.signals);
+    return waitForTask(this.#waits, ref, checkWait(options));
   }
 
   /** Waits for the task a key points at; a replace moves the wait, and a key without a task is waited for. */
@@ -147,13 +150,11 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     key: string,
     options?: WaitOptions,
   ): Promise<Task<Payload, Result>> {
-    return waitForTask(this.store, byKey(key), checkWait(options), this.signals) as Promise<
-      Task<Payload, Result>
-    >;
+    return waitForTask(this.#waits, byKey(key), checkWait(options)) as Promise<Task<Payload, Result>>;
   }
 
   /**
-   * Waits until all of these tasks are terminal and returns them in this order. One request looks at all that are
+   * Waits until all of these tasks are terminal and returns them in this order. One request polls all that are
    * open; whole rows are read a hundred at a time. An empty list is answered at once.
    *
    * @throws {TaskTimeout} with the ids that are `missing`.
@@ -165,7 +166,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
   waitMany(ids: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]>;
   async waitMany(tasks: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]> {
     const ids = namesOf("waitMany", "id", tasks, (task) => (typeof task === "string" ? task : task?.id));
-    return waitForTasks(this.store, ids, false, checkWait(options), this.signals);
+    return waitForTasks(this.#waits, ids, false, checkWait(options));
   }
 
   /** `waitMany` for the tasks that keys point at; a replace moves the wait, and a key without a task is waited for. */
@@ -174,25 +175,23 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     options?: WaitOptions,
   ): Promise<Task<Payload, Result>[]> {
     const names = namesOf("waitManyByKey", "key", keys, (key) => key);
-    return waitForTasks(this.store, names, true, checkWait(options), this.signals) as Promise<
-      Task<Payload, Result>[]
-    >;
+    return waitForTasks(this.#waits, names, true, checkWait(options)) as Promise<Task<Payload, Result>[]>;
   }
 
   /**
    * The states of a task, each time its status, progress, message or attempt has changed, until it is terminal. Changes that
-   * follow each other closely may be told as one. It looks as `wait` does; `return()`, or leaving a `for await`, ends it at once.
+   * follow each other closely may be reported as one. It polls as `wait` does; `return()`, or leaving a `for await`, ends it at once.
    *
    * @throws {InvalidArgument} at once; {TaskTimeout} while iterating, with the task as last seen.
    */
   watch(task: string | Task, options?: WaitOptions): AsyncIterableIterator<TaskState> {
     const ref = byId(typeof task === "string" ? task : task?.id);
-    return watchTask(this.store, ref, checkWait(options), this.signals);
+    return watchTask(this.#waits, ref, checkWait(options));
   }
 
   /** `watch` for the task a key points at: a replace goes on with the new task, and a key without one is waited for. */
   watchByKey(key: string, options?: WaitOptions): AsyncIterableIterator<TaskState> {
-    return watchTask(this.store, byKey(key), checkWait(options), this.signals);
+    return watchTask(this.#waits, byKey(key), checkWait(options));
   }
 
   /**
@@ -216,16 +215,17 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     const wait = checkWait({ timeoutMs, signal, pollMs, maxPollMs });
     const prepared = await this.#prepare(undefined, task, payload, submitOptions);
     // Before the submit: in the same process the task may be done before its submit has returned.
-    const wake = this.signals.subscribe(prepared.columns.id);
+    const mine = openWait(this.#waits, { id: prepared.columns.id }, wait, true);
+    mine.done.catch(() => {}); // the submit may fail first
     let done: Task;
     try {
       done = await this.#submit(prepared);
       if (!isTerminal(done.status)) {
-        const mine = done.id === prepared.columns.id ? wake : undefined;
-        done = await waitForTask(this.store, done, wait, this.signals, mine);
+        if (done.id === prepared.columns.id) this.#waits.resume(mine.open);
+        done = await (done.id === prepared.columns.id ? mine.done : waitForTask(this.#waits, done, wait));
       }
     } finally {
-      wake.release();
+      this.#waits.close(mine.open);
     }
     if (done.status === "failed") throw new TaskFailed(done);
     if (done.status === "canceled") throw new TaskCanceled(done);

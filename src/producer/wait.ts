@@ -1,28 +1,25 @@
 import { integer, MAX_TIMER_MS, onlyKnown } from "../core/arguments.ts";
-import { sleep } from "../core/backoff.ts";
 import { TaskTimeout } from "../core/errors.ts";
 import type { TaskRef } from "../core/operations/read.ts";
-import type { CallOptions } from "../core/session.ts";
-import type { Store } from "../core/store.ts";
-import { isTerminal, type Task } from "../core/task.ts";
-import type { Signals, Wake } from "./signals.ts";
+import type { Task } from "../core/task.ts";
+import type { OpenWait } from "./open-wait.ts";
+import type { PollLoop } from "./poll-loop.ts";
 
 export interface WaitOptions {
   /** Longest wait in milliseconds. The task itself goes on after it. Minimum `0`. @default 30000 */
   readonly timeoutMs?: number | undefined;
   /** Ends the wait with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** First pause between two looks in milliseconds; it grows 1.5 times each. Minimum `1`. @default 100 */
+  /** First pause between two polls in milliseconds; it grows 1.5 times each. Minimum `1`. @default 100 */
   readonly pollMs?: number | undefined;
-  /** Longest pause between two looks in milliseconds. @default 500 */
+  /**
+   * Longest pause between two polls in milliseconds. While the database reports the end of tasks a wait polls every 30
+   * seconds; where the platform counts queries it polls less often. Minimum `1`. @default 500
+   */
   readonly maxPollMs?: number | undefined;
 }
 
 export const WAIT_OPTIONS = ["timeoutMs", "signal", "pollMs", "maxPollMs"];
-
-const GROWTH = 1.5;
-/** What a look that was sent in time may take beyond it. */
-const GRACE_MS = 1000;
 
 export interface CheckedWait {
   readonly timeoutMs: number;
@@ -42,104 +39,88 @@ export function checkWait(options: WaitOptions = {}): CheckedWait {
   return { timeoutMs, pollMs, maxPollMs, signal };
 }
 
-/** The looks of one wait: when it ends, how long it pauses, and the signal that cuts a pause short. */
-export class Looks {
-  readonly call: CallOptions;
-  /** Whether the last pause was ended by a signal. */
-  woken = false;
-  readonly #wait: CheckedWait;
-  readonly #signals: Signals;
-  readonly #endMs: number;
-  #pauseMs: number;
-  #id: string | null = null;
-  #wake: Wake | undefined;
-
-  constructor(wait: CheckedWait, signals: Signals) {
-    this.#wait = wait;
-    this.#signals = signals;
-    this.#endMs = Date.now() + wait.timeoutMs;
-    this.#pauseMs = wait.pollMs;
-    this.call = { signal: wait.signal, deadlineMs: this.#endMs + GRACE_MS };
-  }
-
-  get leftMs(): number {
-    return this.#endMs - Date.now();
-  }
-
-  /** The task whose end cuts the next pause short. Called before the look, so that nothing is missed in between. */
-  expect(id: string | null, wake?: Wake): void {
-    if (id === this.#id) return;
-    this.release();
-    this.#id = id;
-    this.#wake = wake ?? (id === null ? undefined : this.#signals.subscribe(id));
-  }
-
-  async pause(wake = this.#wake?.fired): Promise<void> {
-    const { signal, pollMs, maxPollMs } = this.#wait;
-    this.woken = false;
-    void wake?.then(() => {
-      this.woken = true;
-    });
-    await sleep(Math.min(this.#pauseMs, this.leftMs), signal, wake);
-    this.#pauseMs = Math.max(pollMs, Math.min(maxPollMs, this.#pauseMs * GROWTH));
-    this.release();
-  }
-
-  release(): void {
-    this.#id = null;
-    this.#wake?.release();
-    this.#wake = undefined;
-  }
+/**
+ * Waits until a task is terminal and returns it. Polls its state only, and reads the whole row once; a signal is answered by
+ * reading the row at once. By key the key is resolved anew at each poll: a replace moves the wait, and a key without a task
+ * is waited for.
+ */
+export function waitForTask(loop: PollLoop, ref: TaskRef, wait: CheckedWait): Promise<Task> {
+  return openWait(loop, ref, wait, false).done;
 }
 
-/**
- * Waits until a task is terminal and returns it. Looks at its state only, and reads the whole row once.
- * A signal is answered by reading the row at once. `first` waits for it before the first look, for a task that was just
- * submitted. By key the key is resolved anew at each look: a replace moves the wait, and a key without a task is waited for.
- */
-export async function waitForTask(
-  store: Store,
+/** A wait for one task, and its end. One that rests does not poll until the loop resumes it. */
+export function openWait(
+  loop: PollLoop,
   ref: TaskRef,
   wait: CheckedWait,
-  signals: Signals,
-  first?: Wake,
-): Promise<Task> {
-  const looks = new Looks(wait, signals);
-  let id = "id" in ref ? ref.id : null;
-  try {
-    looks.expect(id, first);
-    if (first !== undefined) await looks.pause();
-    for (;;) {
-      looks.expect(id);
-      let seen = looks.woken ? null : await store.getStatus(ref, looks.call);
-      const { leftMs, woken } = looks;
-      if (leftMs <= 0 || woken || (seen !== null && isTerminal(seen.status))) {
-        const task = await store.get(ref, looks.call);
-        // It may be done by now, or gone or queued again: purged, or retried by somebody. Then look again.
-        if (task !== null && isTerminal(task.status)) return task;
-        if (leftMs <= 0) throw timedOut(ref, wait.timeoutMs, task);
-        seen = task;
-      }
-      if (seen !== null && seen.id !== id) {
-        // A key that has just shown its task: subscribe before pausing, and see what the database had told before.
-        id = seen.id;
-        looks.expect(id);
-        if (signals.state !== "local") continue;
-      }
-      await looks.pause();
-    }
-  } finally {
-    looks.release();
-  }
+  isResting: boolean,
+): { readonly open: OpenWait; readonly done: Promise<Task> } {
+  const { promise: done, resolve, reject } = withResolvers<Task>();
+  const end = endOnAbort(wait.signal, (reason) => {
+    loop.close(open);
+    reject(reason);
+  });
+  const open = loop.open(
+    "one",
+    [ref],
+    wait,
+    {
+      ended(_ref, task) {
+        end();
+        resolve(task);
+      },
+      timedOut(task, error) {
+        end();
+        reject(timedOut(ref, wait.timeoutMs, task, error));
+      },
+      failed(error) {
+        end();
+        reject(error);
+      },
+    },
+    isResting,
+  );
+  return { open, done };
 }
 
-export function timedOut(ref: TaskRef, timeoutMs: number, task: Task | null): TaskTimeout {
-  const what = "id" in ref ? `task ${ref.id}` : `the task of key "${ref.key}"`;
-  return new TaskTimeout(`waited ${timeoutMs} ms for ${what}: ${stuck(task, "key" in ref)}`, {
-    id: task?.id ?? ("id" in ref ? ref.id : null),
-    key: "key" in ref ? ref.key : null,
-    task,
+export function withResolvers<T>() {
+  let resolve: (value: T) => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const promise = new Promise<T>((...functions) => {
+    [resolve, reject] = functions;
   });
+  return { promise, resolve, reject };
+}
+
+/** Calls `onAbort` with the signal's reason until the returned function is called. */
+export function endOnAbort(signal: AbortSignal | undefined, onAbort: (reason: unknown) => void): () => void {
+  const abort = () => {
+    end();
+    onAbort(signal!.reason);
+  };
+  const end = () => signal?.removeEventListener("abort", abort);
+  signal?.addEventListener("abort", abort);
+  return end;
+}
+
+/** @param error Why the database could not be asked at the end, if it could not. */
+export function timedOut(ref: TaskRef, timeoutMs: number, task: Task | null, error: unknown): TaskTimeout {
+  const what = "id" in ref ? `task ${ref.id}` : `the task of key "${ref.key}"`;
+  const why = error === undefined ? stuck(task, "key" in ref) : unasked(error);
+  return new TaskTimeout(
+    `waited ${timeoutMs} ms for ${what}: ${why}`,
+    {
+      id: task?.id ?? ("id" in ref ? ref.id : null),
+      key: "key" in ref ? ref.key : null,
+      task,
+    },
+    { cause: error },
+  );
+}
+
+/** Says that the state is not known. */
+export function unasked(error: unknown): string {
+  return `the database could not be asked at the end (${error instanceof Error ? error.message : String(error)})`;
 }
 
 /** Says which state the task is stuck in and the likely cause. */

@@ -1,30 +1,20 @@
 import type { TaskRef, TaskState } from "../core/operations/read.ts";
-import type { Store } from "../core/store.ts";
 import { isTerminal } from "../core/task.ts";
-import type { Signals } from "./signals.ts";
-import { type CheckedWait, Looks, timedOut } from "./wait.ts";
+import type { OpenWait } from "./open-wait.ts";
+import type { PollLoop } from "./poll-loop.ts";
+import { type CheckedWait, endOnAbort, timedOut, withResolvers } from "./wait.ts";
 
-/** What a `return()` aborts its pending look with. */
-const RETURNED = {};
+type Next = IteratorResult<TaskState, undefined>;
+const DONE: Next = { done: true, value: undefined };
 
-/** The states of a task, each time they have changed, until one is terminal. `return()` ends a pause at once. */
-export function watchTask(
-  store: Store,
-  ref: TaskRef,
-  wait: CheckedWait,
-  signals: Signals,
-): AsyncIterableIterator<TaskState> {
-  const stop = new AbortController();
-  const abort = () => stop.abort(wait.signal!.reason);
-  wait.signal?.addEventListener("abort", abort);
-  const end = () => wait.signal?.removeEventListener("abort", abort);
-  const states = look(store, ref, { ...wait, signal: stop.signal }, signals, end);
+/** The states of a task, each time they have changed, until one is terminal. `return()` ends it at once. */
+export function watchTask(loop: PollLoop, ref: TaskRef, wait: CheckedWait): AsyncIterableIterator<TaskState> {
+  const watch = new Watch(loop, ref, wait);
   return {
-    next: () => states.next(),
-    return: () => {
-      stop.abort(RETURNED);
-      end();
-      return states.return(undefined);
+    next: () => watch.next(),
+    return: async () => {
+      watch.end();
+      return DONE;
     },
     [Symbol.asyncIterator]() {
       return this;
@@ -32,35 +22,83 @@ export function watchTask(
   };
 }
 
-async function* look(
-  store: Store,
-  ref: TaskRef,
-  wait: CheckedWait,
-  signals: Signals,
-  end: () => void,
-): AsyncGenerator<TaskState, undefined> {
-  const looks = new Looks(wait, signals);
-  let id = "id" in ref ? ref.id : null;
-  let last = "";
-  try {
-    for (;;) {
-      looks.expect(id);
-      const state = await store.getStatus(ref, looks.call);
-      const shown = JSON.stringify(state);
-      if (state !== null && shown !== last) {
-        last = shown;
-        id = state.id;
-        looks.expect(id);
-        yield state;
-        if (isTerminal(state.status)) return;
-      }
-      if (looks.leftMs <= 0) throw timedOut(ref, wait.timeoutMs, await store.get(ref, looks.call));
-      await looks.pause();
-    }
-  } catch (error) {
-    if (error !== RETURNED) throw error;
-  } finally {
-    looks.release();
-    end();
+/** Polls only while the caller waits for the next change. */
+class Watch {
+  readonly #loop: PollLoop;
+  readonly #ref: TaskRef;
+  readonly #wait: CheckedWait;
+  readonly #endAbort: () => void;
+  #open: OpenWait | undefined;
+  #last = "";
+  #isOver = false;
+  /** What the next call throws, although it came before that call. */
+  #failure: { readonly error: unknown } | undefined;
+  #asked: ReturnType<typeof withResolvers<Next>> | undefined;
+  /** Calls are answered in their order. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(loop: PollLoop, ref: TaskRef, wait: CheckedWait) {
+    this.#loop = loop;
+    this.#ref = ref;
+    this.#wait = wait;
+    this.#endAbort = endOnAbort(wait.signal, (reason) => this.#fail(reason));
+  }
+
+  next(): Promise<Next> {
+    const answer = this.#turn.then(() => this.#next());
+    this.#turn = answer.catch(() => {});
+    return answer;
+  }
+
+  #next(): Promise<Next> {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) return Promise.reject(failure.error);
+    if (this.#isOver) return Promise.resolve(DONE);
+    this.#asked = withResolvers<Next>();
+    if (this.#open === undefined) this.#open = this.#begin();
+    else this.#loop.resume(this.#open);
+    return this.#asked.promise;
+  }
+
+  /** Releases everything; a call that waits is answered. */
+  end(): void {
+    this.#isOver = true;
+    this.#endAbort();
+    if (this.#open !== undefined) this.#loop.close(this.#open);
+    this.#answer(DONE);
+  }
+
+  #begin(): OpenWait {
+    return this.#loop.open("changes", [this.#ref], this.#wait, {
+      seen: (state) => {
+        const shown = JSON.stringify(state);
+        if (state === null || shown === this.#last) return;
+        this.#last = shown;
+        this.#open!.isResting = true;
+        const answer: Next = { done: false, value: state };
+        if (!isTerminal(state.status)) return this.#answer(answer);
+        const asked = this.#asked;
+        this.#asked = undefined;
+        this.end();
+        asked?.resolve(answer);
+      },
+      ended() {},
+      timedOut: (task, error) => this.#fail(timedOut(this.#ref, this.#wait.timeoutMs, task, error)),
+      failed: (error) => this.#fail(error),
+    });
+  }
+
+  #answer(next: Next): void {
+    this.#asked?.resolve(next);
+    this.#asked = undefined;
+  }
+
+  #fail(error: unknown): void {
+    const asked = this.#asked;
+    this.#asked = undefined;
+    if (asked === undefined) this.#failure = { error };
+    this.end();
+    asked?.reject(error);
   }
 }

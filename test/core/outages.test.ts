@@ -23,7 +23,11 @@ const late = { name: "DriverError", retryable: true, cause: { message: "no answe
 test("a wait ends soon after its time although the database does not answer", async () => {
   const { wadi, state } = await silentWadi();
   state.silent = true;
-  await expect(wadi.wait("task_x", { timeoutMs: 10 })).rejects.toMatchObject(late);
+  await expect(wadi.wait("task_x", { timeoutMs: 10 })).rejects.toMatchObject({
+    name: "TaskTimeout",
+    retryable: true,
+    cause: late,
+  });
 });
 
 test("a wait ends with its signal although the database does not answer", async () => {

@@ -89,8 +89,11 @@ const HOT = [
   hot("upsert_limits", { limits_json: JSON.stringify(limits), now_ms: null }, []),
   hot("select_task", target, [PRIMARY]),
   hot("select_task_status", { id: null, key: "k1" }, [PRIMARY]),
-  hot("select_task_statuses", { names_json: '["task_1", "task_2"]', by_key: 0 }, [PRIMARY]),
-  hot("select_task_statuses", { names_json: '["k1", "k2"]', by_key: 1 }, [PRIMARY]),
+  hot(
+    "select_task_states",
+    { ids_json: '["task_1", "task_2"]', watched_json: '["task_3"]', keys_json: '["k1", "k2"]' },
+    [PRIMARY],
+  ),
   hot("select_tasks", { ids_json: '["task_1", "task_2"]' }, [PRIMARY]),
   hot("select_claimed", { worker_id: "w:1" }, [LEASE]),
   hot("list_failures", { id: "task_1" }, []),

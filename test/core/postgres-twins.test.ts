@@ -260,8 +260,11 @@ test("1500 random steps leave the same rows on both dialects", { timeout: 120_00
     () => both("retry_task", { ...target(), reset_attempt: random(2), now_ms }),
     () => both("select_task", target()),
     () => both("select_task_status", target()),
-    () => both("select_task_statuses", { names_json: JSON.stringify(ids.slice(-40)), by_key: 0 }),
-    () => both("select_task_statuses", { names_json: '["k0", "k2", "none"]', by_key: 1 }),
+    () => {
+      const ids_json = JSON.stringify(ids.slice(-40));
+      const watched_json = JSON.stringify([...ids.slice(0, 3), "none"]);
+      return both("select_task_states", { ids_json, watched_json, keys_json: '["k0", "k2", "none"]' });
+    },
     () => both("select_tasks", { ids_json: JSON.stringify(ids.filter(() => random(4) === 0)) }),
     () => both("select_next_due", { lanes_json: lanes(), now_ms }),
     () => both("count_queued", { queue: one(QUEUES), max_depth: 1 + random(20) }),

@@ -136,8 +136,8 @@ describe("a lost connection", () => {
   test("is opened again with growing pauses while somebody is subscribed", async () => {
     const { signals, calls } = listening();
     expect(signals.state).toBe("local");
-    const { release } = signals.subscribe("t");
-    signals.subscribe("u");
+    const release = signals.subscribe("t", () => {});
+    signals.subscribe("u", () => {});
     expect(calls.map(({ channels }) => channels)).toEqual([["cairnq_done"]]);
     expect(signals.state).toBe("polling");
     const pauses: number[] = [];
@@ -168,21 +168,21 @@ describe("a lost connection", () => {
 
   test("is left alone while nobody is subscribed, with no timer, and not tried sooner than its pause", async () => {
     const { signals, calls } = listening();
-    const wake = signals.subscribe("t");
+    const release = signals.subscribe("t", () => {});
     calls[0]!.open();
     await settle();
-    wake.release();
+    release();
     expect(signals.state).toBe("listening");
     calls[0]!.lose();
     expect(signals.state).toBe("local");
     expect(vi.getTimerCount()).toBe(0);
-    signals.subscribe("t").release();
+    signals.subscribe("t", () => {})();
     expect([vi.getTimerCount(), calls.length]).toEqual([0, 1]);
-    const again = signals.subscribe("t");
+    const releaseAgain = signals.subscribe("t", () => {});
     expect([vi.getTimerCount(), calls.length]).toEqual([1, 1]);
     await vi.advanceTimersByTimeAsync(1000);
     expect(calls.length).toBe(2);
-    again.release();
+    releaseAgain();
   });
 
   test("tells those who wait for work that they may have missed some", async () => {
@@ -199,7 +199,7 @@ describe("a lost connection", () => {
 
   test("ends with close, also one that is only being opened", async () => {
     const { signals, calls, stops } = listening();
-    signals.subscribe("t");
+    signals.subscribe("t", () => {});
     signals.onQueued(() => {});
     calls[0]!.open();
     const closed = signals.close();
@@ -211,9 +211,9 @@ describe("a lost connection", () => {
 
   test("is not waited for by close while it is being opened, nor opened again by those who go on waiting", async () => {
     const { signals, calls, stops } = listening();
-    signals.subscribe("t");
+    signals.subscribe("t", () => {});
     await signals.close(); // a pool may have no connection to give before this returns
-    signals.subscribe("u");
+    signals.subscribe("u", () => {});
     signals.onQueued(() => {});
     await vi.advanceTimersByTimeAsync(60_000);
     expect([calls.length, signals.state]).toEqual([1, "local"]);

@@ -55,7 +55,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   select_next_due: [LEASE, QUEUED, LIMITED, LIMIT, START],
   select_task: [KEY, TASK],
   select_task_status: [KEY, TASK],
-  select_task_statuses: [KEY, TASK],
+  select_task_states: [KEY, TASK],
   select_tasks: [TASK],
   settle_tasks: [TASK],
   succeed_task: [TASK],

@@ -109,7 +109,7 @@ describe("watch", () => {
     const { id } = await wadi.submit("a", null);
     const subscribe = vi.spyOn(wadi.signals, "subscribe");
     let released = 0;
-    subscribe.mockImplementation(() => ({ fired: new Promise(() => {}), release: () => released++ }));
+    subscribe.mockImplementation(() => () => void released++);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       const signal = new AbortController().signal;

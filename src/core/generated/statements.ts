@@ -42,8 +42,8 @@ export interface StatementParams {
   select_next_due: { lanes_json: string; now_ms: number | null; };
   select_other_schemas: { schema: string | null; };
   select_task: { id: string | null; key: string | null; };
+  select_task_states: { ids_json: string; watched_json: string; keys_json: string; };
   select_task_status: { id: string | null; key: string | null; };
-  select_task_statuses: { names_json: string; by_key: number; };
   select_tasks: { ids_json: string; };
   select_version: Record<string, never>;
   settle_tasks: { settlements_json: string; now_ms: number | null; };

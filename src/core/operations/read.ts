@@ -1,5 +1,5 @@
 import { decodeFailure, decodeTask, numberOrNull } from "../codec.ts";
-import type { Statement } from "../executor.ts";
+import type { Row, Statement } from "../executor.ts";
 import { type Operation, single, type Target } from "../operation.ts";
 import { bind, type Values } from "../statement.ts";
 import type { Task, TaskFailure, TaskStatus } from "../task.ts";
@@ -10,17 +10,19 @@ export type TaskRef = { readonly id: string } | { readonly key: string };
 /** What changes while a task waits and runs. */
 export type TaskState = Pick<Task, "id" | "status" | "progress" | "message" | "attempt">;
 
-/** Ids or keys of tasks, none of them twice. */
-export interface TaskNames {
-  readonly names: readonly string[];
-  readonly byKey: boolean;
+/** Ids and keys of tasks, none of them twice in one list. */
+export interface TaskRefs {
+  /** Of these only the terminal ones are read. */
+  readonly ids: readonly string[];
+  /** Of these every state is read. */
+  readonly watched: readonly string[];
+  readonly keys: readonly string[];
 }
 
-export interface NamedStatus {
+export interface RefState extends TaskState {
   /** The id or key that was asked for. */
   readonly name: string;
-  readonly id: string;
-  readonly status: TaskStatus;
+  readonly byKey: boolean;
 }
 
 /** Null filters match everything. */
@@ -56,17 +58,28 @@ export function getTasks(target: Target, ids: readonly string[]): Operation<Task
 
 export function getStatus(target: Target, ref: TaskRef): Operation<TaskState | null> {
   return single("getStatus", bind(target, "select_task_status", refValues(ref)), ([row]) =>
-    row
-      ? ({ ...row, progress: numberOrNull(row.progress), attempt: Number(row.attempt) } as TaskState)
-      : null,
+    row ? decodeState(row) : null,
   );
 }
 
-/** The status of those that are terminal by id, and of all of them by key, in no order. */
-export function getStatuses(target: Target, { names, byKey }: TaskNames): Operation<NamedStatus[]> {
-  const values = { names_json: JSON.stringify(names), by_key: Number(byKey) };
-  const statement = bind(target, "select_task_statuses", values);
-  return single("getStatus", statement, (rows) => rows as unknown as NamedStatus[]);
+/** The states of many tasks in no order; those that do not exist are left out. */
+export function getStates(target: Target, { ids, watched, keys }: TaskRefs): Operation<RefState[]> {
+  const values = {
+    ids_json: JSON.stringify(ids),
+    watched_json: JSON.stringify(watched),
+    keys_json: JSON.stringify(keys),
+  };
+  return single("getStatus", bind(target, "select_task_states", values), (rows) =>
+    rows.map(({ name, by_key, ...row }) => ({
+      ...decodeState(row),
+      name: String(name),
+      byKey: Number(by_key) === 1,
+    })),
+  );
+}
+
+function decodeState(row: Row): TaskState {
+  return { ...row, progress: numberOrNull(row.progress), attempt: Number(row.attempt) } as TaskState;
 }
 
 export function listTasks(target: Target, filter: ListFilter): Operation<Task[]> {
