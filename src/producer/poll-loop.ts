@@ -94,7 +94,8 @@ export class PollLoop {
       const endMs = Math.max(wait.pace.endMs, wait.resumedAtMs);
       const latestMs = wait.isResting ? Number.POSITIVE_INFINITY : endMs + GRACE_MS;
       if (nowMs >= latestMs) {
-        this.#timeOut(wait, null, wait.error ?? new Error("no answer came in time"));
+        const late = new Error("no answer came in time");
+        this.#timeOut(wait, null, wait.error ?? this.#store.wrap("getStatus", "unknown", late));
         return;
       }
       if (!wait.isResting && nowMs >= wait.nextAtMs) this.#ask(wait, nowMs);

@@ -41,12 +41,9 @@ test.each(pickTargets(["better-sqlite3-file", "libsql-http", "d1", "pg", "neon-h
   async (target) => {
     const { executor: inner, close } = await target.open();
     try {
-      const { wadi, executor } = await counting(
-        Object.assign(
-          { ...inner, limits: { ...inner.limits, maxQueries: undefined } },
-          { listen: undefined },
-        ),
-      );
+      const { listen: _, ...deaf } = inner;
+      const limits = { ...inner.limits, maxQueries: undefined };
+      const { wadi, executor } = await counting({ ...deaf, limits });
       const tasks = await wadi.submitMany(
         "a",
         entries(6).map((entry) => ({ ...entry, key: `k${entry.payload}` })),
@@ -165,6 +162,30 @@ describe("one wait does not suffer from another", () => {
     expect((await long).status).toBe("canceled");
   });
 });
+
+test.each(["waitByKey", "watchByKey", "wait"] as const)(
+  "where the platform counts queries, %s keeps within half of them, its last looks included",
+  async (how) => {
+    const { executor: inner, close } = await pickTargets(["d1"])[0]!.open();
+    try {
+      const { wadi, executor } = await counting({ ...inner, limits: { ...inner.limits, maxQueries: 20 } });
+      const { id } = await wadi.submit("a", 1, { key: "k" });
+      executor.requests = 0;
+      const options = { timeoutMs: 1500, pollMs: 10, maxPollMs: 20 };
+      const wait =
+        how === "watchByKey"
+          ? (async () => {
+              for await (const { status } of wadi.watchByKey("k", options)) expect(status).toBe("queued");
+            })()
+          : wadi[how](how === "wait" ? id : "k", options);
+      await expect(wait).rejects.toThrow(TaskTimeout);
+      expect(executor.requests).toBeGreaterThan(6);
+      expect(executor.requests).toBeLessThanOrEqual(12);
+    } finally {
+      await close();
+    }
+  },
+);
 
 describe("with a working LISTEN", () => {
   const db = pgFixture("select 1");
