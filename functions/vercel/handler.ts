@@ -15,12 +15,8 @@ const handler = createHandler({
 });
 
 /** Answers a request of one function as the route `path` of the handler, which checks the query too. */
-export function answer(
-  request: Request,
-  path: string,
-  query: URLSearchParams = new URL(request.url).searchParams,
-): Promise<Response> {
-  const url = new URL(path, request.url);
-  url.search = query.toString();
+export function answer(request: Request, path: string): Promise<Response> {
+  const url = new URL(request.url);
+  url.pathname = path;
   return handler(new Request(url, request));
 }

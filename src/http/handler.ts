@@ -1,4 +1,4 @@
-import { integer, onlyKnown } from "../core/arguments.ts";
+import { integer, MAX_TIMER_MS, onlyKnown } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
@@ -6,6 +6,7 @@ import type { Worker } from "../worker/worker.ts";
 import { bearerToken, type TokenCheck, tokenCheck } from "./auth.ts";
 import { HttpError } from "./http-error.ts";
 import { get, submit, wait } from "./operations.ts";
+import { logError, reporter } from "./report-error.ts";
 import { errorResponse, json, toHttpError } from "./respond.ts";
 import { matchRoute, type Route } from "./routes.ts";
 
@@ -30,8 +31,13 @@ export interface HttpHandlerOptions {
   readonly maxWaitMs?: number | undefined;
   /** Largest request body in bytes. @default 2097152 */
   readonly maxBodyBytes?: number | undefined;
-  /** Told of every answer from 500 on, with the cause, and once of a missing secret. @default console.error */
-  readonly onError?: ((error: unknown) => void) | undefined;
+  /** Longest time in milliseconds that a request body may take to arrive. Minimum `1`. @default 10000 */
+  readonly maxBodyMs?: number | undefined;
+  /**
+   * Receives the cause of every answer from 500 on, and once that a secret is missing. What it throws, or rejects with,
+   * is logged and changes no answer. @default console.error
+   */
+  readonly onError?: ((error: unknown) => unknown) | undefined;
 }
 
 /** What the platform offers for this one invocation. */
@@ -46,7 +52,7 @@ export type HttpHandler = (request: Request, invocation?: HandlerInvocation) => 
 
 const OPTION_NAMES = [
   ...["wadi", "worker", "tasks", "secret", "cronSecret", "secretHint", "basePath"],
-  ...["budgetMs", "maxWaitMs", "maxBodyBytes", "onError"],
+  ...["budgetMs", "maxWaitMs", "maxBodyBytes", "maxBodyMs", "onError"],
 ];
 
 /**
@@ -55,13 +61,16 @@ const OPTION_NAMES = [
  *
  * - `POST /tasks` with `{ name, payload, key?, conflict?, debounce?, throttle?, queue?, delayMs?, priority?, maxAttempts?,
  *   maxCrashes?, metadata?, correlationId? }`: 201 with the new task, 200 with the task the key had (`outcome` tells too).
- * - `GET /tasks/:id`, `GET /keys/:key`: 200 with the task.
- * - `GET /tasks/:id/wait`, `GET /keys/:key/wait`, each with `?timeoutMs=`: 200 with the task once it has succeeded,
- *   failed or was canceled; 202 with the task as last seen when the time is up: ask again.
+ * - `GET /tasks/:id`, `GET /keys/:key`, `GET /keys?key=`: 200 with the task.
+ * - `GET /tasks/:id/wait`, `GET /keys/:key/wait`, `GET /wait?id=` or `?key=`, each with `timeoutMs` in the query: 200 with
+ *   the task once it has succeeded, failed or was canceled; 202 with the task as last seen when the time is up: ask again.
  * - `POST /drain`, `GET /drain`: runs due tasks within the budget, 200 with the DrainSummary.
  *
+ * A key goes into a path as `encodeURIComponent` writes it. URLs have no path for the keys `.`, `..` and `wait`: the query
+ * takes every key.
+ *
  * Errors are `{ error: { code, message, retryable } }`: 400 (an argument, a body that is not JSON), 401, 404, 405,
- * 409 (the key is taken under `reject`), 413, 429 (the queue is full), 503 (the database is out of reach) and 500. What the database said
+ * 408 (the body came too slowly), 409 (the key is taken under `reject`), 413, 429 (the queue is full), 503 (the database is out of reach) and 500. What the database said
  * reaches only the log.
  *
  * @throws {InvalidArgument} if an option is out of range.
@@ -75,9 +84,10 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
   const budgetMs = integer("budgetMs", options.budgetMs ?? 20_000, 1);
   const maxWaitMs = integer("maxWaitMs", options.maxWaitMs ?? 25_000, 0);
   const maxBodyBytes = integer("maxBodyBytes", options.maxBodyBytes ?? 2 * 1024 * 1024, 1);
+  const maxBodyMs = integer("maxBodyMs", options.maxBodyMs ?? 10_000, 1, MAX_TIMER_MS);
   const basePath = (options.basePath ?? "").replace(/\/+$/, "");
-  const limits = { tasks: options.tasks, maxBodyBytes, basePath };
-  const onError = options.onError ?? logError;
+  const limits = { tasks: options.tasks, maxBodyBytes, maxBodyMs, basePath };
+  const onError = reporter(options.onError ?? logError);
   const { wadi, worker } = options;
   const connect = async () => (typeof wadi === "function" ? wadi() : wadi);
   const guard = guardOf(options, onError);
@@ -108,7 +118,7 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
     await guard(request, route);
     checkQuery(request, route);
     if (route.operation === "submit") return submit(request, connect, limits);
-    if (route.operation === "get") return get(route, connect, request.signal);
+    if (route.operation === "get") return get(route, connect, request);
     if (route.operation === "wait") return wait(route, connect, request, maxWaitMs);
     return drain(invocation);
   }
@@ -127,12 +137,18 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
   };
 }
 
-/** Refuses a query parameter the route does not take: a misspelt one is not ignored. */
+/** Refuses a query parameter the route does not take, and one that is given twice: neither is ignored. */
 function checkQuery({ url }: Request, { query }: Route): void {
+  const seen = new Set<string>();
   for (const name of new URL(url).searchParams.keys()) {
-    if (query.includes(name)) continue;
     const known = query.join(", ") || "none";
-    throw new InvalidArgument(`this route has no query parameter "${name.slice(0, 40)}"; it takes ${known}`);
+    if (!query.includes(name)) {
+      throw new InvalidArgument(
+        `this route has no query parameter "${name.slice(0, 40)}"; it takes ${known}`,
+      );
+    }
+    if (seen.has(name)) throw new InvalidArgument(`the query has ${name} more than once; pass it once`);
+    seen.add(name);
   }
 }
 
@@ -180,8 +196,4 @@ function accepted(option: string, secret: unknown): string[] {
 /** Nobody reads this answer; the status is for logs. */
 function clientGone(): HttpError {
   return new HttpError(499, "CLIENT_CLOSED_REQUEST", "the client closed the request");
-}
-
-function logError(error: unknown): void {
-  console.error(error instanceof HttpError ? `wadi: ${error.message}` : error);
 }

@@ -1,13 +1,15 @@
 import { integer, onlyKnown, text } from "../core/arguments.ts";
 import { InvalidArgument, TaskTimeout } from "../core/errors.ts";
+import type { TaskRef } from "../core/operations/read.ts";
 import { isTerminal, type Task } from "../core/task.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { SubmitOptions } from "../producer/submission.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import { HttpError } from "./http-error.ts";
-import { readJsonObject } from "./read-body.ts";
+import { type BodyLimits, readJsonObject } from "./read-body.ts";
 import { json } from "./respond.ts";
 import type { Route } from "./routes.ts";
+import { taskRef } from "./task-ref.ts";
 
 // Not `limits`: whoever may submit a task may not change what the whole fleet does. Definitions have them.
 const SUBMIT_FIELDS = [
@@ -29,18 +31,17 @@ const SUBMIT_FIELDS = [
 // A wait of 25 seconds stays below 40 statements: platforms bill, and limit, statements per invocation.
 const POLL = { pollMs: 100, maxPollMs: 1000 };
 
-export interface SubmitLimits {
+export interface SubmitLimits extends BodyLimits {
   readonly tasks: readonly AnyTaskDefinition[] | undefined;
-  readonly maxBodyBytes: number;
   readonly basePath: string;
 }
 
 export async function submit(
   request: Request,
   connect: () => Promise<Wadi>,
-  { tasks, maxBodyBytes, basePath }: SubmitLimits,
+  { tasks, basePath, ...limits }: SubmitLimits,
 ): Promise<Response> {
-  const body = await readJsonObject(request, maxBodyBytes);
+  const body = await readJsonObject(request, limits);
   onlyKnown("the body", body, SUBMIT_FIELDS);
   const { name, payload, ...options } = body;
   const definition = tasks?.find((candidate) => candidate.name === name);
@@ -59,9 +60,9 @@ export async function submit(
 export async function get(
   route: Route,
   connect: () => Promise<Wadi>,
-  signal: AbortSignal,
+  { url, signal }: Request,
 ): Promise<Response> {
-  const ref = decode(route);
+  const ref = taskRef(route, url);
   const task = await read(await connect(), ref, signal);
   if (task === null) throw notFound(ref);
   return json(200, task);
@@ -77,7 +78,7 @@ export async function wait(
   { url, signal }: Request,
   maxWaitMs: number,
 ): Promise<Response> {
-  const ref = decode(route);
+  const ref = taskRef(route, url);
   const timeoutMs = timeoutOf(url, maxWaitMs);
   const wadi = await connect();
   const seen = await read(wadi, ref, signal);
@@ -95,19 +96,7 @@ export async function wait(
   }
 }
 
-type Ref = { readonly id: string } | { readonly key: string };
-
-function decode({ by, encoded }: Route): Ref {
-  let value: string;
-  try {
-    value = decodeURIComponent(encoded!);
-  } catch {
-    throw new InvalidArgument(`the ${by} in the path is not valid percent-encoding; use encodeURIComponent`);
-  }
-  return by === "id" ? { id: value } : { key: value };
-}
-
-function read(wadi: Wadi, ref: Ref, signal: AbortSignal): Promise<Task | null> {
+function read(wadi: Wadi, ref: TaskRef, signal: AbortSignal): Promise<Task | null> {
   return "id" in ref ? wadi.get(ref.id, { signal }) : wadi.getByKey(ref.key, { signal });
 }
 
@@ -117,7 +106,7 @@ function timeoutOf(url: string, maxWaitMs: number): number {
   return integer("timeoutMs", /^\d+$/.test(asked) ? Number(asked) : Number.NaN, 0, maxWaitMs);
 }
 
-function notFound(ref: Ref): HttpError {
+function notFound(ref: TaskRef): HttpError {
   const message =
     "id" in ref ? "there is no task of this id; was it purged?" : "this key has no task; was it submitted?";
   return new HttpError(404, "NOT_FOUND", message);

@@ -1,20 +1,26 @@
-/** What a path means: the operation, and the parts of the path it needs, still percent-encoded. */
+/** What a path means: the operation, and which task it is about. */
 export interface Route {
   readonly operation: "submit" | "get" | "wait" | "drain";
   readonly methods: readonly string[];
   /** Names of the query parameters it takes. */
   readonly query: readonly string[];
-  readonly by?: "id" | "key";
-  readonly encoded?: string;
+  /** The id or key that is part of the path, still percent-encoded. Where a route has none, the query names the task. */
+  readonly part?: { readonly by: "id" | "key"; readonly encoded: string };
 }
 
 const READ = ["GET", "HEAD"];
 
+const FIXED: Readonly<Record<string, Route>> = {
+  "/tasks": { operation: "submit", methods: ["POST"], query: [] },
+  // Not HEAD: whoever asks for headers only does not expect tasks to run.
+  "/drain": { operation: "drain", methods: ["GET", "POST"], query: [] },
+  "/keys": { operation: "get", methods: READ, query: ["key"] },
+  "/wait": { operation: "wait", methods: READ, query: ["id", "key", "timeoutMs"] },
+};
+
 /** The route of a path below the base path, null if there is none. */
 export function matchRoute(path: string): Route | null {
-  if (path === "/tasks") return { operation: "submit", methods: ["POST"], query: [] };
-  // Not HEAD: whoever asks for headers only does not expect tasks to run.
-  if (path === "/drain") return { operation: "drain", methods: ["GET", "POST"], query: [] };
+  if (Object.hasOwn(FIXED, path)) return FIXED[path]!;
   // An empty id or key is a wrong argument, which says more than "no such route".
   const match = /^\/(tasks|keys)\/([^/]*)(\/wait)?$/.exec(path);
   if (match === null) return null;
@@ -23,7 +29,6 @@ export function matchRoute(path: string): Route | null {
       ? { operation: "get", query: [] }
       : { operation: "wait", query: ["timeoutMs"] }),
     methods: READ,
-    by: match[1] === "tasks" ? "id" : "key",
-    encoded: match[2]!,
+    part: { by: match[1] === "tasks" ? "id" : "key", encoded: match[2]! },
   };
 }

@@ -92,6 +92,19 @@ describe.each(["libsql", "neon"] as const)("the Vercel functions on %s", (name) 
   });
 });
 
+it.each([".", "..", "wait", "a/b"])("a wait for the key %j is a wait for that key", async (key) => {
+  const { submit, wait } = await deploy({ ...secrets, LIBSQL_URL: "file::memory:" });
+  for (const other of [".", "..", "wait", "a/b"]) {
+    if (other !== key) await submit.POST(post({ ...stats, key: other }));
+  }
+  const get = () =>
+    wait.GET(request("GET", `/api/wait?key=${encodeURIComponent(key)}&timeoutMs=0`, WADI_SECRET));
+  expect((await get()).status).toBe(404);
+  const { id } = (await (await submit.POST(post({ ...stats, key }))).json()) as { id: string };
+  const found = await get();
+  expect([found.status, await found.json()]).toMatchObject([202, { id }]);
+});
+
 describe("the Vercel functions refuse", () => {
   it("every token but their own", async () => {
     const { submit, wait, cron } = await deploy({ ...secrets, LIBSQL_URL: "file::memory:" });

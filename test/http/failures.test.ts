@@ -1,5 +1,5 @@
 import Database from "better-sqlite3";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { HttpError } from "../../src/http/index.ts";
 import { DriverError, type ErrorClass, type Executor, Wadi } from "../../src/index.ts";
@@ -101,4 +101,35 @@ it("answers a connect that fails with what it throws, or with nothing about it",
   expect([status, body.error.code]).toEqual([500, "INTERNAL_ERROR"]);
   expect(text).not.toMatch(LEAKS);
   expect([refusing.errors.length, broken.errors.length]).toEqual([1, 1]);
+});
+
+it.each([
+  [
+    "throws",
+    () => {
+      throw new Error("the log is full");
+    },
+  ],
+  ["rejects", async () => Promise.reject(new Error("the log is full"))],
+])("answers the same although onError %s, and logs both", async (_how, onError) => {
+  const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+  onTestFinished(() => logged.mockRestore());
+  const unhandled: unknown[] = [];
+  const hear = (reason: unknown) => unhandled.push(reason);
+  process.on("unhandledRejection", hear);
+  onTestFinished(() => void process.off("unhandledRejection", hear));
+  const { call } = openFixture({ executor: failing("unavailable"), onError });
+  const { status, body } = await call("GET", "/tasks/x");
+  expect([status, body.error.code]).toEqual([503, "DRIVER_ERROR"]);
+  const refused = await openFixture({ secret: undefined, onError }).call("GET", "/tasks/x");
+  expect(refused.status).toBe(401);
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  expect(unhandled).toEqual([]);
+  expect(logged.mock.calls.flat().map(String)).toEqual(
+    expect.arrayContaining([
+      "wadi: onError of createHandler failed",
+      "Error: the log is full",
+      expect.stringMatching(/DriverError/),
+    ]),
+  );
 });
