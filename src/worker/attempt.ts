@@ -167,7 +167,9 @@ export class Attempt implements Held {
   /** The task belongs to somebody else now: nothing of this attempt may be written any more. */
   lose(): void {
     this.lost = true;
-    this.#stop(new LostLease(this.id));
+    const reason = new LostLease(this.id);
+    this.#stop(reason);
+    this.#giveUp?.abort(reason);
     this.end(null);
   }
 

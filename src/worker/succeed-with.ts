@@ -1,4 +1,5 @@
-import { LostLease, TaskCanceled } from "../core/errors.ts";
+import { type Backoff, backoffDelay, sleep } from "../core/backoff.ts";
+import { LostLease, TaskCanceled, WadiError } from "../core/errors.ts";
 import { failedFence, fenceLease } from "../core/fence.ts";
 import type { Operation } from "../core/operation.ts";
 import type { CallOptions } from "../core/session.ts";
@@ -7,12 +8,16 @@ import type { Store } from "../core/store.ts";
 import type { Task } from "../core/task.ts";
 import { type OwnStatement, ownStatements } from "./own-statements.ts";
 
+/** Pauses while the database takes nothing. */
+const PAUSES: Backoff = { baseMs: 200, capMs: 5000 };
+
 /**
  * Commits statements of the application's own and the success of a claimed task together, in one round trip, or
  * nothing of it.
  *
  * The batch begins with a fence that fails unless the lease is held and keeps the row from everyone else. So it can be
- * sent again after a lost answer: if the first try was committed, the fence refuses the second.
+ * sent again after a lost answer: if the first try was committed, the fence refuses the second. While the database takes nothing
+ * it is sent again until the deadline of `call` or its signal.
  *
  * @throws {LostLease} if the lease ran out or is another's. @throws {TaskCanceled} if a cancel was requested.
  * @throws {DriverError} if the database refuses one of the statements. Nothing was written in any of these cases.
@@ -22,7 +27,7 @@ export async function succeedWith(
   task: Task,
   statements: readonly OwnStatement[],
   resultJson: string,
-  call?: CallOptions,
+  call: CallOptions = {},
 ): Promise<void> {
   const { target, executor } = store;
   const around = ownStatements(executor, statements);
@@ -53,12 +58,30 @@ export async function succeedWith(
         : undefined;
     },
   };
-  try {
-    await store.execute(operation, call);
-  } catch (error) {
-    if (!(mayBeCommitted && error instanceof LostLease)) throw error;
-    // Nobody else has this token: a success under it is that of the first try, whose answer was lost.
-    const now = await store.get({ id: task.id }, call);
-    if (now?.status !== "succeeded" || now.workerId !== held.workerId) throw error;
+  const send = async () => {
+    try {
+      await store.execute(operation, call);
+    } catch (error) {
+      if (!(mayBeCommitted && error instanceof LostLease)) throw error;
+      // Nobody else has this token: a success under it is that of an earlier try, whose answer was lost.
+      const now = await store.get({ id: task.id }, call);
+      if (now?.status !== "succeeded" || now.workerId !== held.workerId) throw error;
+    }
+  };
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send();
+    } catch (error) {
+      const delayMs = backoffDelay(PAUSES, tries);
+      const isLate = call.deadlineMs !== undefined && Date.now() + delayMs >= call.deadlineMs;
+      if (!saysNothingOfTheTask(error) || isLate) throw error;
+      mayBeCommitted = true;
+      await sleep(delayMs, call.signal);
+    }
   }
+}
+
+/** Whether the database was not able to answer, or to take anything at all: what was to be committed is as good as before. */
+function saysNothingOfTheTask(error: unknown): boolean {
+  return WadiError.is(error) && error.code === "DRIVER_ERROR" && error.retryable;
 }

@@ -1,13 +1,13 @@
 import { type Backoff, backoffDelay } from "../core/backoff.ts";
 import { monotonicMs, toEpochMs } from "../core/clock.ts";
-import { envelope } from "../core/envelope.ts";
-import { isRefusal, WadiError } from "../core/errors.ts";
+import { isRefusal, refusesValue, WadiError } from "../core/errors.ts";
 import type { Claimed, ClaimRequest } from "../core/operations/lease.ts";
 import type { Settled } from "../core/operations/settle.ts";
 import type { CallOptions } from "../core/session.ts";
 import type { Attempt } from "./attempt.ts";
 import { report } from "./hooks.ts";
 import type { DrainPlan } from "./plan.ts";
+import { settleApart } from "./settle-apart.ts";
 import type { Tally } from "./tally.ts";
 
 /** What one round trip settles and claims. */
@@ -142,27 +142,14 @@ export class Wire {
       if (request !== null) return await store.cycle(settlements, request, call, resent);
       return [await store.settle(settlements, call, resent), null];
     } catch (error) {
-      if (!isRefusal(error) || settlements.length === 0) throw error;
+      if (!refusesValue(error) || settlements.length === 0) throw error;
     }
-    // One result that the database refuses must not hold up the others: its own task fails for good.
-    const settled: Settled[] = [];
-    for (const attempt of attempts) settled.push(await this.#settleAlone(attempt, call, resent));
+    const settled = await settleApart(attempts, (some) => {
+      this.#tally.roundTrips++;
+      return store.settle(some, call, resent);
+    });
     if (request === null) return [settled, null];
     this.#tally.roundTrips++;
     return [settled, await store.claim(request, call)];
-  }
-
-  async #settleAlone(attempt: Attempt, call: CallOptions, resent: boolean): Promise<Settled> {
-    const settle = async () => {
-      this.#tally.roundTrips++;
-      return (await this.#plan.wadi.store.settle([attempt.settlement!], call, resent))[0]!;
-    };
-    return settle().catch((error) => {
-      if (!isRefusal(error)) throw error;
-      const { id, workerId, task } = attempt;
-      const refused = envelope("DriverError", "unserializable_result", error.message, false);
-      attempt.settlement = { id, workerId, attempt: task.attempt, outcome: "fail", error: refused };
-      return settle();
-    });
   }
 }
