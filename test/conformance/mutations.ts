@@ -34,8 +34,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: "a claim counts the attempt",
     statement: "claim_tasks",
-    find: /attempt = (t\.)?attempt \+ 1/g,
-    replace: "attempt = $1attempt",
+    find: /attempt = (attempt|least\(t\.attempt, 2147483646\)) \+ 1/g,
+    replace: "attempt = $1",
     scenarios: "claim-counts-attempts",
   },
   {
@@ -118,15 +118,15 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: "a lease that ran out counts as a crash",
     statement: "recover_leases",
-    find: /crashes = (t\.)?crashes \+ 1/g,
-    replace: "crashes = $1crashes",
+    find: /crashes = (crashes|least\(t\.crashes, 2147483646\)) \+ 1/g,
+    replace: "crashes = $1",
     scenarios: "crash-counts",
   },
   {
     breaks: "the last crash is the last",
     statement: "recover_leases",
-    find: /crashes \+ 1 (<|>=) /g,
-    replace: "crashes $1 ",
+    find: /(crashes(?:, 2147483646\))?) \+ 1 (<|>=) /g,
+    replace: "$1 $2 ",
     scenarios: "crash-limit",
   },
   {

@@ -11,7 +11,7 @@ expired as (
     t.id, t.attempt, t.max_attempts, t.worker_id, t.lease_until_ms,
     case
       when t.cancel_requested_at_ms is not null then 'canceled'
-      when t.attempt < t.max_attempts and t.crashes < t.max_crashes - 1::bigint then 'queued'
+      when t.attempt < t.max_attempts and least(t.crashes, 2147483646) + 1 < t.max_crashes then 'queued'
       else 'failed'
     end as status
   from cairnq_tasks t
