@@ -60,18 +60,31 @@ export class SerializationError extends WadiError {
   }
 }
 
-/** The key already has a task and the conflict policy is `reject`. */
+/** The key already has a task: of any name under the conflict policy `reject`, else of another name than this submit's. */
 export class AlreadyExists extends WadiError {
   override readonly name = "AlreadyExists";
   readonly key: string;
   readonly taskId: string;
-  constructor(key: string, taskId: string) {
+  /** Name of the task that has the key, null if it was gone before its name was read. */
+  readonly taskName: string | null;
+  /** Name that was submitted. */
+  readonly submittedName: string;
+  constructor(
+    key: string,
+    taskId: string,
+    names: { readonly submitted: string; readonly existing?: string | null | undefined },
+  ) {
+    const { submitted, existing = null } = names;
     super(
       "ALREADY_EXISTS",
-      `key "${key}" already has task ${taskId}; use another key, or conflict "reuse" or "replace"`,
+      existing === submitted
+        ? `key "${key}" already has task ${taskId} (${existing}); use another key, or conflict "reuse" or "replace"`
+        : `key "${key}" belongs to task ${taskId} ${existing === null ? "of another name" : `("${existing}")`}, not to "${submitted}"; give each name its own keys, such as "${submitted}:${key}", or share keys between names with new Wadi(executor, { keysAcrossNames: true })`,
     );
     this.key = key;
     this.taskId = taskId;
+    this.taskName = existing;
+    this.submittedName = submitted;
   }
 }
 

@@ -20,6 +20,8 @@ export interface Limits {
   readonly maxParamBytes: number;
   /** Most statements in one batch. */
   readonly maxBatchStatements: number;
+  /** Largest request in bytes as it travels, JSON escapes included. A submit of many is split by it. @default no limit */
+  readonly maxRequestBytes?: number | undefined;
   /**
    * Queries that one invocation of the platform should send; a batch of n statements counts n. Drains, waits and `watch`
    * keep within it. @default no limit

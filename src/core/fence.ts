@@ -10,15 +10,20 @@ export function fenceLease(target: Target, { id, workerId }: Held, unlessCancele
   return bind(target, "fence_lease", values);
 }
 
-/** Which fence failed, as it stands in the text of the database's error or of one that it caused. */
-export function failedFence(error: unknown): string | undefined {
+/** The message of the failed fence, in the text of the database's error or of one that caused it. */
+export function fenceText(error: unknown): string | undefined {
   let current = error as { message?: unknown; cause?: unknown; sourceError?: unknown } | null | undefined;
   for (let depth = 8; current && depth > 0; depth--) {
-    const fence = /\bwadi:(\w+)/.exec(String(current.message));
-    if (fence !== null) return fence[1];
+    const message = String(current.message);
+    if (/\bwadi:\w/.test(message)) return message;
     current = (current.cause ?? current.sourceError) as typeof current; // the Neon driver has its own word for it
   }
   return undefined;
+}
+
+/** Which fence failed. */
+export function failedFence(error: unknown): string | undefined {
+  return /\bwadi:(\w+)/.exec(fenceText(error) ?? "")?.[1];
 }
 
 /** The error of a failed fence around a lease. */

@@ -75,16 +75,19 @@ export function encodeJson(value: unknown, what: string, target: JsonTarget): st
       `${what} holds a NUL character or half of a surrogate pair, which Postgres cannot store; remove it`,
     );
   }
-  const max = target.limits.maxParamBytes;
-  if (text.length * 3 > max) {
-    const bytes = byteLength(text);
-    if (bytes > max) {
-      throw new InvalidArgument(
-        `${what} is ${bytes} bytes of JSON, ${target.name} takes at most ${max}; store it elsewhere and pass a reference`,
-      );
-    }
-  }
+  checkSize(what, [text], target);
   return text;
+}
+
+/** @throws {InvalidArgument} if these texts together are larger than the database takes in one parameter. */
+export function checkSize(what: string, texts: readonly string[], { name, limits }: JsonTarget): void {
+  const max = limits.maxParamBytes;
+  if (texts.reduce((sum, { length }) => sum + length, 0) * 3 <= max) return;
+  const bytes = texts.reduce((sum, text) => sum + byteLength(text), 0);
+  if (bytes <= max) return;
+  throw new InvalidArgument(
+    `${what} is ${bytes} bytes of JSON, ${name} takes at most ${max}; store it elsewhere and pass a reference`,
+  );
 }
 
 /** Size of a text in UTF-8 bytes. */

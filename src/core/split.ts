@@ -1,41 +1,83 @@
+import type { Limits } from "./executor.ts";
 import { byteLength } from "./json.ts";
 import type { NewTask } from "./operations/submit.ts";
 
-/** What a task takes beside its texts: field names, numbers, ids, quotes. */
-const OVERHEAD_BYTES = 400;
+/** What a task takes in addition to its texts: field names, numbers, ids and quotes, as they are and escaped. */
+const OVERHEAD = { param: 400, request: 500 };
 
-/** An upper bound of the bytes a task takes in a statement's parameter. */
-function taskBytes({ columns, key }: NewTask, textBytes: (text: string) => number): number {
-  const { name, queue, correlation_id, concurrency_key } = columns;
-  const texts = [name, queue, correlation_id ?? "", concurrency_key, key ?? ""];
-  const escaped = 6 * texts.join("").length;
-  return OVERHEAD_BYTES + escaped + textBytes(columns.metadata) + textBytes(columns.payload);
+/** The same for what decides about a key, which several statements of one submit carry. */
+const KEY_OVERHEAD = { request: 200, statements: 4 };
+
+/** What a request takes in addition to its tasks: the statements. */
+const REQUEST_BYTES = 50_000;
+
+export type SplitLimits = Pick<Limits, "maxParamBytes" | "maxRequestBytes">;
+
+interface Size {
+  /** In the parameter that carries the task. */
+  readonly param: number;
+  /** In the whole request. */
+  readonly request: number;
+}
+
+/** How many bytes a text takes at most, as it is and inside of another JSON text. */
+interface Measure {
+  plain(text: string): number;
+  escaped(text: string): number;
+}
+
+// No UTF-16 unit takes more than 3 bytes: most lists fit by that bound and need no encoding.
+const BOUND: Measure = { plain: (text) => text.length * 3, escaped: (text) => text.length * 6 };
+
+const EXACT: Measure = {
+  plain: byteLength,
+  escaped: (text) => byteLength(text) + (text.match(/["\\]/g)?.length ?? 0),
+};
+
+/** An upper bound of the bytes a task takes. */
+function sizeOf({ columns, key }: NewTask, { plain, escaped }: Measure): Size {
+  const { name, queue, correlation_id, concurrency_key, metadata, payload } = columns;
+  const texts = JSON.stringify([name, queue, correlation_id, concurrency_key, key]);
+  const keys =
+    key === null
+      ? 0
+      : KEY_OVERHEAD.statements * (KEY_OVERHEAD.request + escaped(JSON.stringify([key, name, name])));
+  return {
+    param: OVERHEAD.param + plain(texts) + plain(metadata) + plain(payload),
+    request: OVERHEAD.request + escaped(texts) + escaped(metadata) + escaped(payload) + keys,
+  };
 }
 
 /**
- * Splits tasks into runs that each fit one statement parameter and hold each key once. Order is kept, so
- * that a second submit of the same key meets the first one as it would if it were sent by itself.
+ * Splits tasks into runs that each fit one statement parameter and one request, and hold each key once. Order is kept,
+ * so that a second submit of the same key meets the first one as it would if it were sent by itself.
  */
-export function splitTasks(tasks: readonly NewTask[], maxBytes: number): NewTask[][] {
-  // No UTF-16 unit takes more than 3 bytes: most lists fit by that bound and need no encoding.
-  const bound = tasks.reduce((sum, task) => sum + taskBytes(task, (text) => text.length * 3), 0);
-  const sizeOf = bound <= maxBytes ? () => 0 : (task: NewTask) => taskBytes(task, byteLength);
+export function splitTasks(tasks: readonly NewTask[], limits: SplitLimits): NewTask[][] {
+  const maxParam = limits.maxParamBytes;
+  const maxRequest = (limits.maxRequestBytes ?? Number.POSITIVE_INFINITY) - REQUEST_BYTES;
+  const fits = ({ param, request }: Size) => param <= maxParam && request <= maxRequest;
+  const bounds = tasks.map((task) => sizeOf(task, BOUND));
+  const fitsAll = fits(bounds.reduce(add, { param: 0, request: 0 }));
   const runs: NewTask[][] = [];
   let run: NewTask[] = [];
   let keys = new Set<string>();
-  let bytes = 0;
-  for (const task of tasks) {
-    const size = sizeOf(task);
-    if (run.length > 0 && (bytes + size > maxBytes || (task.key !== null && keys.has(task.key)))) {
+  let filled: Size = { param: 0, request: 0 };
+  for (const [i, task] of tasks.entries()) {
+    const size = fitsAll ? bounds[i]! : sizeOf(task, EXACT);
+    if (run.length > 0 && (!fits(add(filled, size)) || (task.key !== null && keys.has(task.key)))) {
       runs.push(run);
       run = [];
       keys = new Set();
-      bytes = 0;
+      filled = { param: 0, request: 0 };
     }
     run.push(task);
     if (task.key !== null) keys.add(task.key);
-    bytes += size;
+    filled = add(filled, size);
   }
   if (run.length > 0) runs.push(run);
   return runs;
+}
+
+function add(a: Size, b: Size): Size {
+  return { param: a.param + b.param, request: a.request + b.request };
 }

@@ -30,9 +30,10 @@ interface NeonTransactionOptions {
 }
 
 const limits: Limits = {
-  // A request may have 10 MiB, and quotes are escaped in it: JSON text can come near twice its size.
+  // Quotes are escaped in a request: JSON text can come near twice its size.
   maxParamBytes: 4_000_000,
   maxBatchStatements: 1_000,
+  maxRequestBytes: 10 * 1024 * 1024,
   maxResponseBytes: 10 * 1024 * 1024,
 };
 

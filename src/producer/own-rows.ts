@@ -1,9 +1,9 @@
 import { AlreadyExists, InvalidArgument } from "../core/errors.ts";
 import { all, type Operation } from "../core/operation.ts";
 import { cancelTask } from "../core/operations/control.ts";
+import { fenceKeys } from "../core/operations/key-fence.ts";
 import { type NewTask, type SubmittedTask, submit } from "../core/operations/submit.ts";
 import { splitTasks } from "../core/split.ts";
-import { bind } from "../core/statement.ts";
 import type { Store } from "../core/store.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
 import { type Prepare, type SubmitEntry, type SubmitOptions, validatePayload } from "./submission.ts";
@@ -54,21 +54,18 @@ export function ownRows(store: Store, prepare: Prepare, way: Way): OwnRows {
 
   function submission<T>(tasks: readonly NewTask[], read: (submitted: SubmittedTask[]) => T): Operation<T> {
     const { target } = store;
-    const parts = splitTasks(tasks, store.maxBytes).map((part) => submit(target, part));
+    const parts = splitTasks(tasks, store.executor.limits).map((part) => submit(target, part));
     const { statements, decode } = all("submit", parts);
-    const keys = tasks
-      .filter(({ conflict }) => way.isBlind && conflict === "reject")
-      .map(({ columns: { id }, key, conflict }) => ({ id, key, conflict }));
-    const fence = () => bind(target, "fence_task_keys", { tasks_json: JSON.stringify(keys) });
-    return {
+    const operation: Operation<T> = {
       name: "submit",
-      statements: keys.length === 0 ? statements : [...statements, fence()],
+      statements,
       decode: (results) => {
         const submitted = decode(results).flat();
         way.onSubmitted(submitted);
         return read(submitted);
       },
     };
+    return way.isBlind ? fenceKeys(target, tasks, operation, { rejects: true }) : operation;
   }
 
   return {
@@ -86,7 +83,7 @@ export function ownRows(store: Store, prepare: Prepare, way: Way): OwnRows {
         return submitAll(
           task,
           payloads,
-          submission(prepared, (submitted) => submitted),
+          submission(prepared, (submitted) => ownNamesOnly(prepared, submitted)),
           { ids },
         );
       }),
@@ -96,8 +93,16 @@ export function ownRows(store: Store, prepare: Prepare, way: Way): OwnRows {
 }
 
 /** @throws {AlreadyExists} */
-export function notRejected({ key }: NewTask, submitted: SubmittedTask): SubmittedTask {
-  if (submitted.outcome === "rejected") throw new AlreadyExists(key!, submitted.id);
+export function notRejected({ key, columns }: NewTask, submitted: SubmittedTask): SubmittedTask {
+  if (submitted.outcome !== "rejected") return submitted;
+  throw new AlreadyExists(key!, submitted.id, { submitted: columns.name, existing: submitted.name });
+}
+
+/** @throws {AlreadyExists} for the first key that belongs to another name. */
+function ownNamesOnly(tasks: readonly NewTask[], submitted: SubmittedTask[]): SubmittedTask[] {
+  for (const [i, task] of tasks.entries()) {
+    if (task.isOwnName && submitted[i]!.name !== task.columns.name) notRejected(task, submitted[i]!);
+  }
   return submitted;
 }
 

@@ -1,7 +1,7 @@
 import { instant, integer, onlyKnown, optionalText, text } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { newTaskId } from "../core/ids.ts";
-import { encodeJson, type JsonTarget } from "../core/json.ts";
+import { checkSize, encodeJson, type JsonTarget } from "../core/json.ts";
 import type { Held } from "../core/operations/lease.ts";
 import type { NewTask } from "../core/operations/submit.ts";
 import type { ConflictPolicy, Json } from "../core/task.ts";
@@ -11,7 +11,10 @@ import { type DebounceOptions, pacing, type ThrottleOptions } from "./pacing.ts"
 import { invalid, type StandardResult } from "./standard-schema.ts";
 
 export interface SubmitOptions {
-  /** Business key. At most one live task has it; others wait for the result by it. */
+  /**
+   * Business key. At most one live task has it; others wait for the result by it. While a task of another name has it,
+   * a submit is refused with `AlreadyExists`, whatever its conflict policy; see `keysAcrossNames`.
+   */
   readonly key?: string | undefined;
   /** What to do when the key already has a task, see `ConflictPolicy`. @default "reuse" */
   readonly conflict?: ConflictPolicy | undefined;
@@ -82,6 +85,13 @@ export const SUBMIT_OPTIONS = [
   "limits",
 ];
 
+/** What a submit gets from its `Wadi`, or from the task that makes it. */
+export interface PrepareContext {
+  readonly lineage?: Lineage | undefined;
+  readonly hook?: MetadataHook | undefined;
+  readonly keysAcrossNames?: boolean | undefined;
+}
+
 /**
  * Checks and serialises one submit. Nothing is sent.
  *
@@ -93,8 +103,7 @@ export function prepareTask(
   task: string | AnyTaskDefinition,
   payload: unknown,
   options: SubmitOptions = {},
-  lineage?: Lineage,
-  hook?: MetadataHook,
+  { lineage, hook, keysAcrossNames = false }: PrepareContext = {},
 ): NewTask {
   const definition = typeof task === "string" ? null : task;
   const name = text("task name", typeof task === "string" ? task : task?.name);
@@ -104,14 +113,17 @@ export function prepareTask(
   const { conflict, maxDelayMs, throttleMs, ...pace } = pacing(options, key);
   const limits = limitRow(name, options.limits ?? definition?.limits ?? null, payload);
   const queue = text("queue", options.queue ?? definition?.queue ?? "default");
-  const { maxAttempts, maxCrashes, priority, runAt, metadata, correlationId } = options;
+  const { maxAttempts, maxCrashes, priority, runAt, correlationId } = options;
+  const payloadJson = encodeJson(payload === undefined ? null : payload, `the payload of ${name}`, target);
+  const metadata = encodeMetadata(target, hook?.({ name, queue }), options.metadata);
+  if (metadata !== "{}") checkSize(`the payload and metadata of ${name}`, [payloadJson, metadata], target);
   return {
     columns: {
       id: newTaskId(),
       name,
       queue,
-      payload: encodeJson(payload === undefined ? null : payload, `the payload of ${name}`, target),
-      metadata: encodeMetadata(target, hook?.({ name, queue }), metadata),
+      payload: payloadJson,
+      metadata,
       max_attempts: integer("maxAttempts", maxAttempts ?? definition?.maxAttempts ?? 3, 1, 1_000_000),
       max_crashes: integer("maxCrashes", maxCrashes ?? definition?.maxCrashes ?? 3, 1, 1_000_000),
       priority: integer("priority", priority ?? definition?.priority ?? 0, -1000, 1000),
@@ -124,6 +136,7 @@ export function prepareTask(
     },
     key,
     conflict,
+    isOwnName: !keysAcrossNames,
     maxDelayMs,
     throttleMs,
     limits,

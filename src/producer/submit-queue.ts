@@ -1,7 +1,7 @@
 import { isRefusal } from "../core/errors.ts";
 import type { Held } from "../core/operations/lease.ts";
 import type { NewTask, SubmittedTask } from "../core/operations/submit.ts";
-import { splitTasks } from "../core/split.ts";
+import { type SplitLimits, splitTasks } from "../core/split.ts";
 
 /** Sends tasks in one round trip. */
 type Submit = (tasks: readonly NewTask[], parent: Held | undefined) => Promise<SubmittedTask[]>;
@@ -18,12 +18,12 @@ interface Waiting {
  * and one commit. A submit that is alone waits for nothing. Each still succeeds or fails by itself.
  */
 export class SubmitQueue {
-  readonly #maxBytes: number;
+  readonly #limits: SplitLimits;
   readonly #submit: Submit;
   #waiting: Waiting[] = [];
 
-  constructor(maxBytes: number, submit: Submit) {
-    this.#maxBytes = maxBytes;
+  constructor(limits: SplitLimits, submit: Submit) {
+    this.#limits = limits;
     this.#submit = submit;
   }
 
@@ -50,7 +50,7 @@ export class SubmitQueue {
     let next = 0;
     for (const part of splitTasks(
       waiting.map(({ task }) => task),
-      this.#maxBytes,
+      this.#limits,
     )) {
       await this.#send(waiting.slice(next, next + part.length));
       next += part.length;

@@ -2,37 +2,22 @@ import { onlyKnown } from "../core/arguments.ts";
 import { InvalidArgument, TaskCanceled, TaskFailed } from "../core/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import type { MigrateOptions } from "../core/migrate.ts";
-import type { Held } from "../core/operations/lease.ts";
 import type { TaskState } from "../core/operations/read.ts";
-import type { NewTask, SubmittedTask } from "../core/operations/submit.ts";
-import { splitTasks } from "../core/split.ts";
+import type { SubmittedTask } from "../core/operations/submit.ts";
 import { Store, type StoreOptions } from "../core/store.ts";
 import { isTerminal, type Task } from "../core/task.ts";
-import { Backpressure, type BackpressureOptions } from "./backpressure.ts";
 import type { AnyTaskDefinition, TaskDefinition } from "./define-task.ts";
 import { ownBatch, type Statements } from "./own-batch.ts";
-import { notRejected, prepareMany } from "./own-rows.ts";
 import { type InTransaction, inTransaction } from "./own-transaction.ts";
 import { PollLoop } from "./poll-loop.ts";
-import {
-  type Lineage,
-  type MetadataHook,
-  prepareTask,
-  SUBMIT_OPTIONS,
-  type SubmitEntry,
-  type SubmitOptions,
-  validatePayload,
-} from "./submission.ts";
-import { SubmitQueue } from "./submit-queue.ts";
+import { type Lineage, SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submission.ts";
+import { Submitter, type SubmitterOptions } from "./submitter.ts";
 import { byId, byKey, TaskAdmin } from "./task-admin.ts";
 import { checkWait, openWait, WAIT_OPTIONS, type WaitOptions, waitForTask } from "./wait.ts";
 import { namesOf, waitForTasks } from "./wait-many.ts";
 import { watchTask } from "./watch.ts";
 
-export interface WadiOptions extends StoreOptions, BackpressureOptions {
-  /** Called at each submit; what it returns is added to the task's metadata, where the submit's own entries stay. */
-  readonly metadata?: MetadataHook | undefined;
-}
+export interface WadiOptions extends StoreOptions, SubmitterOptions {}
 
 /**
  * The producer's side: submits tasks, reads and controls them, and waits for their results. `Native` and `Sync` come from
@@ -41,26 +26,26 @@ export interface WadiOptions extends StoreOptions, BackpressureOptions {
 export class Wadi<Native = unknown, Sync extends boolean = boolean> extends TaskAdmin {
   /** Makes statements to send in a batch of your own, together with your rows. */
   readonly statements: Statements<Native>;
-  readonly #submits: SubmitQueue;
-  readonly #backpressure: Backpressure;
-  readonly #metadata: MetadataHook | undefined;
+  readonly #submitter: Submitter;
   readonly #waits: PollLoop;
 
   constructor(executor: Executor<Native, Sync>, options: WadiOptions = {}) {
-    onlyKnown("new Wadi", options, ["retry", "clock", "maxQueueDepth", "maxQueueWaitMs", "metadata"]);
+    onlyKnown("new Wadi", options, [
+      "retry",
+      "clock",
+      "maxQueueDepth",
+      "maxQueueWaitMs",
+      "metadata",
+      "keysAcrossNames",
+    ]);
     onlyKnown("retry", options.retry, ["tries", "baseMs", "capMs"]);
     if (executor?.protocol === undefined) {
       throw new InvalidArgument("new Wadi takes an executor, such as betterSqlite3(db)");
     }
-    if (options.metadata !== undefined && typeof options.metadata !== "function") {
-      throw new InvalidArgument("metadata must be a function of { name, queue }");
-    }
     super(new Store(executor, options));
-    this.statements = ownBatch(this.store, this.#check, (submitted) => this.#announce(submitted));
-    this.#metadata = options.metadata;
+    this.#submitter = new Submitter(this.store, this.signals, options);
+    this.statements = ownBatch(this.store, this.#submitter.check, this.#submitter.announce);
     this.#waits = new PollLoop(this.store, this.signals);
-    this.#backpressure = new Backpressure(this.store, options);
-    this.#submits = new SubmitQueue(this.store.maxBytes, (tasks, parent) => this.#send(tasks, parent));
   }
 
   /**
@@ -68,7 +53,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    * With a key it returns the key's task instead where the conflict policy says so (`outcome: "reused"`).
    *
    * @throws {InvalidArgument} | {SerializationError} before anything is sent.
-   * @throws {AlreadyExists} under the policy `reject`.
+   * @throws {AlreadyExists} under the policy `reject`, and if the key belongs to a task of another name.
    * @throws {QueueFull} if the queue has `maxQueueDepth` tasks and gets no room within `maxQueueWaitMs`.
    */
   submit<Input, Payload, Result>(
@@ -92,7 +77,10 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     payload: unknown,
     options?: SubmitOptions,
   ): Promise<SubmittedTask> {
-    return this.#submit(await this.#prepare(lineage, task, payload, options), lineage?.held);
+    return this.#submitter.submit(
+      await this.#submitter.prepare(lineage, task, payload, options),
+      lineage?.held,
+    );
   }
 
   /**
@@ -100,6 +88,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    * where it would be larger than the database takes (or names a key twice); each part is atomic by itself.
    * A key that the policy `reject` refuses shows as `outcome: "rejected"`, with the task that has it.
    *
+   * @throws {AlreadyExists} if a key belongs to a task of another name; nothing of that part is queued.
    * @throws {QueueFull} as `submit`, before any of them is queued.
    */
   submitMany<Input, Payload, Result>(
@@ -111,12 +100,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     task: string | AnyTaskDefinition,
     entries: readonly SubmitEntry[],
   ): Promise<SubmittedTask[]> {
-    const prepared = prepareMany(this.#check, task, entries);
-    for (const { payload } of entries) await validatePayload(task, payload);
-    await this.#backpressure.admit(prepared);
-    const parts: SubmittedTask[][] = [];
-    for (const part of splitTasks(prepared, this.store.maxBytes)) parts.push(await this.#send(part));
-    return parts.flat();
+    return this.#submitter.submitMany(task, entries);
   }
 
   /**
@@ -130,7 +114,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    * @throws {Unsupported} where there is none, as on D1 and Neon over HTTP: use `statements`.
    */
   with(tx: unknown): InTransaction<Sync> {
-    return inTransaction(this.store, this.#check, tx, (submitted) => this.#announce(submitted));
+    return inTransaction(this.store, this.#submitter.check, tx, this.#submitter.announce);
   }
 
   /**
@@ -213,13 +197,13 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     onlyKnown("call", options, [...SUBMIT_OPTIONS, ...WAIT_OPTIONS]);
     const { timeoutMs, signal, pollMs, maxPollMs, ...submitOptions } = options;
     const wait = checkWait({ timeoutMs, signal, pollMs, maxPollMs });
-    const prepared = await this.#prepare(undefined, task, payload, submitOptions);
+    const prepared = await this.#submitter.prepare(undefined, task, payload, submitOptions);
     // Before the submit: in the same process the task may be done before its submit has returned.
     const mine = openWait(this.#waits, { id: prepared.columns.id }, wait, true);
     mine.done.catch(() => {}); // the submit may fail first
     let done: Task;
     try {
-      done = await this.#submit(prepared);
+      done = await this.#submitter.submit(prepared);
       if (!isTerminal(done.status)) {
         if (done.id === prepared.columns.id) this.#waits.resume(mine.open);
         done = await (done.id === prepared.columns.id ? mine.done : waitForTask(this.#waits, done, wait));
@@ -244,43 +228,5 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
   async close(): Promise<void> {
     await this.signals.close();
     await this.executor.close();
-  }
-
-  async #prepare(
-    lineage: Lineage | undefined,
-    task: string | AnyTaskDefinition,
-    payload: unknown,
-    options?: SubmitOptions,
-  ): Promise<NewTask> {
-    const prepared = this.#check(task, payload, options, lineage);
-    await validatePayload(task, payload);
-    return prepared;
-  }
-
-  readonly #check = (
-    task: string | AnyTaskDefinition,
-    payload: unknown,
-    options?: SubmitOptions,
-    lineage?: Lineage,
-  ): NewTask => prepareTask(this.executor, task, payload, options, lineage, this.#metadata);
-
-  async #submit(prepared: NewTask, parent?: Held): Promise<SubmittedTask> {
-    await this.#backpressure.admit([prepared]);
-    return notRejected(prepared, await this.#submits.add(prepared, parent));
-  }
-
-  async #send(tasks: readonly NewTask[], parent?: Held): Promise<SubmittedTask[]> {
-    const submitted = await this.store.submit(tasks, undefined, parent);
-    this.#announce(submitted);
-    return submitted;
-  }
-
-  #announce(submitted: readonly SubmittedTask[]): void {
-    // What is due later is told too: a worker that knows of it sleeps until then. One that was put off it knows already.
-    const news = submitted.filter(
-      ({ outcome, runAtMs, updatedAtMs }) =>
-        outcome === "created" || (outcome === "debounced" && runAtMs <= updatedAtMs),
-    );
-    if (news.length > 0) this.signals.queued([...new Set(news.map(({ queue }) => queue))]);
   }
 }

@@ -22,7 +22,11 @@ export class ScenarioFailure extends Error {
  */
 export async function runScenario(scenario: Scenario, executor: Executor): Promise<void> {
   const clock = movableClock();
-  const world: World = { wadi: new Wadi(executor, { clock: clock.now }), clock, attempts: new Map() };
+  const world: World = {
+    wadi: new Wadi(executor, { clock: clock.now, keysAcrossNames: true }),
+    clock,
+    attempts: new Map(),
+  };
   const saved = new Map<string, unknown>();
   for (const [i, step] of scenario.steps.entries()) {
     clock.advance(1);

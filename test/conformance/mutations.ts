@@ -12,6 +12,7 @@ export interface Mutation {
 
 const NOW = String.raw`(?:\(select ms from now\)|now\.ms)`;
 const FAR = "9000000000000000";
+const DEBOUNCE = { sqlite: "insert_keyed_tasks", postgres: "submit_keyed_tasks" } as const;
 const KEYED = { sqlite: "free_task_keys", postgres: "submit_keyed_tasks" } as const;
 const CRASHES = { sqlite: "insert_crashes", postgres: "recover_leases" } as const;
 const FAILURES = { sqlite: "insert_failures", postgres: "settle_tasks" } as const;
@@ -215,14 +216,14 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     breaks: "a debounced task runs with the newest payload",
-    statement: "debounce_tasks",
-    find: /payload = [^,]+/g,
-    replace: "payload = t.payload",
+    statement: DEBOUNCE,
+    find: /payload = excluded\.payload/g,
+    replace: "payload = cairnq_tasks.payload",
     scenarios: "debounce-queued",
   },
   {
     breaks: "a debounced task is due at its latest",
-    statement: "debounce_tasks",
+    statement: DEBOUNCE,
     find: /->>'max_delay_ms'/g,
     replace: "->>'no_such_field'",
     scenarios: "debounce-latest",

@@ -60,12 +60,12 @@ const HOT = [
   ]),
   hot(
     "cancel_replaced_tasks",
-    { tasks_json: JSON.stringify([taskInput("task_x", { key: "k", conflict: "replace" })]), now_ms: null },
+    { keys_json: JSON.stringify([taskInput("task_x", { key: "k", conflict: "replace" })]), now_ms: null },
     [PRIMARY],
   ),
   hot(
-    "debounce_tasks",
-    { tasks_json: JSON.stringify([taskInput("task_x", { key: "k", conflict: "debounce" })]), now_ms: null },
+    "lock_debounced_tasks",
+    { keys_json: JSON.stringify([taskInput("task_x", { key: "k", conflict: "debounce" })]) },
     [PRIMARY],
   ),
   hot(
@@ -77,7 +77,7 @@ const HOT = [
   hot("succeed_task", { id: "task_1", worker_id: "w:1", result: "null", now_ms: null }, [PRIMARY]),
   hot(
     "fence_task_keys",
-    { tasks_json: JSON.stringify([taskInput("task_x", { key: "k", conflict: "reject" })]) },
+    { keys_json: JSON.stringify([taskInput("task_x", { key: "k", conflict: "reject" })]) },
     [PRIMARY],
   ),
   hot("cancel_task", { ...target, now_ms: null }, [PRIMARY]),

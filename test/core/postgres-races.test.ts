@@ -22,7 +22,8 @@ beforeEach(async () => {
 afterAll(() => Promise.all([postgres, ...clients].map((client) => client.end())));
 
 async function submit(client: StatementClient, tasks: readonly TaskInput[]): Promise<Row[]> {
-  const values = { tasks_json: JSON.stringify(tasks), now_ms: null };
+  const json = JSON.stringify(tasks);
+  const values = { keys_json: json, tasks_json: json, now_ms: null };
   await client.query("begin");
   try {
     await client.run("lock_task_keys", values);
@@ -121,7 +122,7 @@ test("a retry waits for a keyed submit of its key", async () => {
     { id: null, key: "k" },
   ]) {
     await submitter.query("begin");
-    await submitter.run("lock_task_keys", { tasks_json: JSON.stringify([{ key: "k" }]) });
+    await submitter.run("lock_task_keys", { keys_json: JSON.stringify([{ key: "k" }]) });
     await retrier.query("set lock_timeout = '50ms'");
     await expect(retrier.run("lock_task", target)).rejects.toMatchObject({ code: "55P03" });
     await submitter.query("commit");

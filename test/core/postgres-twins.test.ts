@@ -45,10 +45,10 @@ function onSqlite<N extends StatementName>(name: N, values: StatementParams[N]):
 }
 
 async function submitKeyed(tasks: readonly TaskInput[], now_ms: number): Promise<void> {
-  const values = { tasks_json: JSON.stringify(tasks), now_ms };
+  const json = JSON.stringify(tasks);
+  const values = { keys_json: json, tasks_json: json, now_ms };
   const rows = sqlite.transaction(() => {
     onSqlite("cancel_replaced_tasks", values);
-    onSqlite("debounce_tasks", values);
     onSqlite("free_task_keys", values);
     onSqlite("insert_keyed_tasks", values);
     onSqlite("insert_task_keys", values);
@@ -57,7 +57,7 @@ async function submitKeyed(tasks: readonly TaskInput[], now_ms: number): Promise
   await postgres.query("begin");
   await postgres.run("lock_task_keys", values);
   await postgres.run("cancel_replaced_tasks", values);
-  await postgres.run("debounce_tasks", values);
+  await postgres.run("lock_debounced_tasks", values);
   const twins = await postgres.run("submit_keyed_tasks", values);
   await postgres.query("commit");
   expect(normalize(twins), JSON.stringify(tasks)).toEqual(normalize(rows));
@@ -175,6 +175,7 @@ test("1500 random steps leave the same rows on both dialects", { timeout: 120_00
         priority: one([0, 0, 5, -3]),
         conflict: key === null ? null : one(POLICIES),
       },
+      ...(random(3) === 0 ? {} : { own_name: NAMES[0] }),
       ...(random(4) === 0 ? { throttle_ms: 10 * random(40) } : {}),
       ...(random(4) === 0 ? { max_delay_ms: 10 * random(10) } : {}),
       ...(random(3) === 0 ? { run_at_ms: now_ms + 10 * random(40) - 100 } : { delay_ms: one([0, 0, 50]) }),

@@ -1,6 +1,10 @@
 /** The parameter of `insert_tasks` for tasks that are given one by one: a group each. */
 export function groupsJson(tasks: readonly { readonly id: string; readonly payload?: unknown }[]): string {
+  const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
   return JSON.stringify(
-    tasks.map(({ id, payload, ...group }) => ({ ...group, tasks: { [id]: payload ?? null } })),
+    tasks.map(({ id, payload = null, ...group }) => ({
+      ...group,
+      tasks: { [id]: isObject(payload) ? payload : [payload] },
+    })),
   );
 }

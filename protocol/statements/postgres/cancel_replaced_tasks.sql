@@ -1,14 +1,15 @@
 -- Cancels the live task behind each key that is submitted with the policy 'replace', unless it is throttled.
+-- A task of another name is left alone where 'own_name' is given: it has the key, and the submit is refused.
 -- A submit whose own task exists already was sent before and changes nothing.
--- @param tasks_json json
+-- @param keys_json json
 -- @param now_ms integer?
 -- @returns id
 with now as materialized (
   select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
 ),
 replaced as materialized (
-  select k.id
-  from unnest(array(select jsonb_array_elements(:tasks_json::jsonb))) as i(item)
+  select k.id, item->>'own_name' as own_name
+  from unnest(array(select jsonb_array_elements(:keys_json::jsonb))) as i(item)
   cross join lateral (select (select k.task_id from cairnq_task_keys k where k.key = item->>'key') as id) k
   where item->>'conflict' = 'replace'
     and (
@@ -19,10 +20,10 @@ replaced as materialized (
 ),
 locked as materialized (
   select t.id
-  from (select id from replaced order by id) r
+  from (select id, own_name from replaced order by id) r
   cross join lateral (
     select t.id from cairnq_tasks t
-    where t.id = r.id and coalesce(t.status, '') in ('queued', 'running')
+    where t.id = r.id and coalesce(t.status, '') in ('queued', 'running') and t.name = coalesce(r.own_name, t.name)
     for update
   ) t
 )

@@ -1,4 +1,5 @@
--- Queues tasks without a key. They come in groups that share everything but id and payload.
+-- Queues tasks without a key. They come in groups that share everything but id and payload. A payload that is no object
+-- comes as the only element of an array.
 -- An id that exists already is left alone, so a resent submit adds nothing.
 -- @param groups_json json
 -- @param now_ms integer?
@@ -20,7 +21,7 @@ insert into cairnq_tasks (
   parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
 )
 select
-  t.key, g.name, g.queue, 'queued', t.value, g.metadata,
+  t.key, g.name, g.queue, 'queued', case jsonb_typeof(t.value) when 'object' then t.value else t.value->0 end, g.metadata,
   g.max_attempts, g.max_crashes, g.priority, coalesce(g.run_at_ms, now.ms + g.delay_ms),
   g.parent_id, coalesce(g.root_id, t.key), g.correlation_id, g.concurrency_key, now.ms, now.ms
 from groups g cross join now cross join lateral jsonb_each(g.tasks) t

@@ -1,10 +1,10 @@
--- Holds the lock of each submitted key until the transaction ends, taken in one order by everybody.
+-- Holds the lock of each submitted key until the transaction ends, taken in one order by all.
 -- @only postgres: SQLite has one writer at a time
--- @param tasks_json json
+-- @param keys_json json
 -- @returns locks
 with keys as materialized (
   select distinct hashtextextended(item->>'key', 0) as hash
-  from jsonb_array_elements(:tasks_json::jsonb) as i(item)
+  from jsonb_array_elements(:keys_json::jsonb) as i(item)
   order by hash
 ),
 locked as materialized (

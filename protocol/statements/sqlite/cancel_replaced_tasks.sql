@@ -1,6 +1,7 @@
 -- Cancels the live task behind each key that is submitted with the policy 'replace', unless it is throttled.
+-- A task of another name is left alone where 'own_name' is given: it has the key, and the submit is refused.
 -- A submit whose own task exists already was sent before and changes nothing.
--- @param tasks_json json
+-- @param keys_json json
 -- @param now_ms integer?
 -- @returns id
 with now(ms) as not materialized (
@@ -13,13 +14,15 @@ update cairnq_tasks set
   updated_at_ms = (select ms from now)
 where id in (
     select k.task_id
-    from json_each(:tasks_json) i
+    from json_each(:keys_json) i
     cross join cairnq_task_keys k on k.key = i.value->>'key'
     where i.value->>'conflict' = 'replace'
       and not exists (select 1 from cairnq_tasks own where own.id = i.value->>'id')
       and not exists (
         select 1 from cairnq_tasks c
-        where c.id = k.task_id and c.created_at_ms > (select ms from now) - (i.value->>'throttle_ms')
+        where c.id = k.task_id and (
+          c.created_at_ms > (select ms from now) - (i.value->>'throttle_ms') or c.name <> i.value->>'own_name'
+        )
       )
   )
   and +status in ('queued', 'running')

@@ -1,4 +1,5 @@
--- Queues tasks without a key. They come in groups that share everything but id and payload.
+-- Queues tasks without a key. They come in groups that share everything but id and payload. A payload that is no object
+-- comes as the only element of an array, whose text json_each gives as it is: of a scalar it gives the SQL value.
 -- An id that exists already is left alone, so a resent submit adds nothing.
 -- @param groups_json json
 -- @param now_ms integer?
@@ -8,7 +9,7 @@ with now(ms) as not materialized (
 ),
 groups as materialized (
   select
-    value as json, instr(value, '\u') as escapes, value->>'name' as name, value->>'queue' as queue, value->'metadata' as metadata,
+    value as json, value->>'name' as name, value->>'queue' as queue, value->'metadata' as metadata,
     value->>'max_attempts' as max_attempts, value->>'max_crashes' as max_crashes, value->>'priority' as priority,
     value->>'run_at_ms' as run_at_ms, value->>'delay_ms' as delay_ms,
     value->>'parent_id' as parent_id, value->>'root_id' as root_id, value->>'correlation_id' as correlation_id,
@@ -20,15 +21,8 @@ insert into cairnq_tasks (
   parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
 )
 select
-  -- Of a scalar json_each gives the SQL value, which is not its JSON text. Where that cannot be told from it, as of
-  -- a fraction or half of a surrogate pair, it is looked up, which reads all the tasks before it.
   t.key, g.name, g.queue, 'queued',
-  case
-    when t.type in ('object', 'array') then t.value
-    when t.type in ('true', 'false', 'null') then t.type
-    when typeof(t.value) = 'integer' or (t.type = 'text' and g.escapes = 0) then json_quote(t.value)
-    else g.json->t.fullkey
-  end,
+  case t.type when 'object' then t.value else substr(t.value, 2, length(t.value) - 2) end,
   g.metadata,
   g.max_attempts, g.max_crashes, g.priority, coalesce(g.run_at_ms, now.ms + g.delay_ms),
   g.parent_id, coalesce(g.root_id, t.key), g.correlation_id, g.concurrency_key, now.ms, now.ms

@@ -2,18 +2,17 @@
 
 /** The values each statement takes. */
 export interface StatementParams {
-  cancel_replaced_tasks: { tasks_json: string; now_ms: number | null; };
+  cancel_replaced_tasks: { keys_json: string; now_ms: number | null; };
   cancel_task: { id: string | null; key: string | null; now_ms: number | null; };
   claim_limited_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; now_ms: number | null; };
   claim_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; now_ms: number | null; };
   count_queued: { queue: string; max_depth: number; };
   count_tasks: { queues_json: string | null; };
   create_ledger: Record<string, never>;
-  debounce_tasks: { tasks_json: string; now_ms: number | null; };
   delete_limit_starts: { worker_id: string; now_ms: number | null; };
   fence_lease: { id: string; worker_id: string; unless_canceled: number; now_ms: number | null; };
-  fence_task_keys: { tasks_json: string; };
-  free_task_keys: { tasks_json: string; now_ms: number | null; };
+  fence_task_keys: { keys_json: string; };
+  free_task_keys: { keys_json: string; now_ms: number | null; };
   guard_version: Record<string, never>;
   insert_crashes: { now_ms: number | null; };
   insert_failures: { settlements_json: string; now_ms: number | null; };
@@ -21,15 +20,16 @@ export interface StatementParams {
   insert_limit_starts: { worker_id: string; };
   insert_migration: { name: string; };
   insert_task: { id: string; name: string; queue: string; payload: string; metadata: string; max_attempts: number; max_crashes: number; priority: number; run_at_ms: number | null; delay_ms: number; parent_id: string | null; root_id: string | null; correlation_id: string | null; concurrency_key: string; now_ms: number | null; };
-  insert_task_keys: { tasks_json: string; now_ms: number | null; };
+  insert_task_keys: { keys_json: string; now_ms: number | null; };
   insert_tasks: { groups_json: string; now_ms: number | null; };
   list_failures: { id: string; };
   list_related_tasks: { root_id: string | null; correlation_id: string | null; status: string | null; queue: string | null; name: string | null; max_tasks: number; skip_tasks: number; };
   list_tasks: { status: string | null; queue: string | null; name: string | null; max_tasks: number; skip_tasks: number; };
+  lock_debounced_tasks: { keys_json: string; };
   lock_limits: Record<string, never>;
   lock_migrations: Record<string, never>;
   lock_task: { id: string | null; key: string | null; };
-  lock_task_keys: { tasks_json: string; };
+  lock_task_keys: { keys_json: string; };
   purge_limits: { older_than_ms: number; max_keys: number; now_ms: number | null; };
   purge_tasks: { older_than_ms: number; queue: string | null; status: string | null; name: string | null; max_tasks: number; now_ms: number | null; };
   recover_leases: { now_ms: number | null; };
@@ -37,7 +37,7 @@ export interface StatementParams {
   retry_task: { id: string | null; key: string | null; reset_attempt: number; now_ms: number | null; };
   select_claimed: { worker_id: string; };
   select_created: { id: string; };
-  select_keyed_tasks: { tasks_json: string; };
+  select_keyed_tasks: { keys_json: string; };
   select_migrations: Record<string, never>;
   select_next_due: { lanes_json: string; now_ms: number | null; };
   select_other_schemas: { schema: string | null; };

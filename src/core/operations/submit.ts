@@ -20,6 +20,8 @@ export interface NewTask {
   readonly columns: Values<"insert_task">;
   readonly key: string | null;
   readonly conflict: ConflictPolicy | "debounce";
+  /** Whether a key that a task of another name holds is refused. */
+  readonly isOwnName: boolean;
   /** Under `debounce`: how long after its creation a task is due at the latest. */
   readonly maxDelayMs?: number | undefined;
   /** How young the key's task is to be handed back whatever its status. */
@@ -30,7 +32,7 @@ export interface NewTask {
 
 /**
  * What became of a submit: a new task, the task the key had, that task with the newest payload and a later due time, or
- * a refusal under the policy `reject`.
+ * a refusal: under the policy `reject`, or because the key belongs to another name.
  */
 export type SubmitOutcome = "created" | "reused" | "debounced" | "rejected";
 
@@ -110,7 +112,10 @@ function headJson({ columns }: NewTask): string {
   return `{${fields.join()}`;
 }
 
-/** Neighbours that share their columns make one group, which travels and is read once. */
+/**
+ * Neighbours that share their columns make one group, which travels and is read once. A payload that is no object travels as
+ * the only element of an array: SQLite gives the text of both without reading all that stands before them.
+ */
 function groupsJson(tasks: readonly NewTask[]): string {
   let json = "";
   let last: NewTask["columns"] | undefined;
@@ -118,25 +123,31 @@ function groupsJson(tasks: readonly NewTask[]): string {
     const { columns } = task;
     const isNext = last !== undefined && SHARED.every((field) => columns[field] === last![field]);
     const head = isNext ? "," : `${last === undefined ? "[" : "}},"}${headJson(task)},"tasks":{`;
-    json += `${head}"${columns.id}":${columns.payload}`;
+    const { id, payload } = columns;
+    json += `${head}"${id}":${payload.startsWith("{") ? payload : `[${payload}]`}`;
     last = columns;
   }
   return `${json}}}]`;
 }
 
+/** Only one statement carries the payloads; the others get by with what decides about a key. */
 function insertKeyed(target: Target, tasks: readonly NewTask[]): Statement[] {
-  const items = tasks.map((task) => {
-    const { columns, key, conflict, maxDelayMs, throttleMs } = task;
-    const own = { id: columns.id, key, conflict, max_delay_ms: maxDelayMs, throttle_ms: throttleMs };
-    return `${headJson(task)},${JSON.stringify(own).slice(1, -1)},"payload":${columns.payload}}`;
+  const keys = tasks.map(({ columns: { id, name }, key, conflict, throttleMs, isOwnName }) => {
+    const own_name = isOwnName ? name : undefined;
+    return { id, key, name, own_name, conflict, throttle_ms: throttleMs };
   });
-  const values = { tasks_json: `[${items.join()}]` };
-  const names: StatementName[] = [];
-  if (target.dialect === "postgres") names.push("lock_task_keys");
-  if (tasks.some(({ conflict }) => conflict === "replace")) names.push("cancel_replaced_tasks");
-  if (tasks.some(({ conflict }) => conflict === "debounce")) names.push("debounce_tasks");
-  if (target.dialect === "postgres") names.push("submit_keyed_tasks");
-  else names.push("free_task_keys", "insert_keyed_tasks", "insert_task_keys", "select_keyed_tasks");
+  const items = tasks.map((task, i) => {
+    const own = { ...keys[i], name: undefined, max_delay_ms: task.maxDelayMs };
+    return `${headJson(task)},${JSON.stringify(own).slice(1, -1)},"payload":${task.columns.payload}}`;
+  });
+  const values = { keys_json: JSON.stringify(keys), tasks_json: `[${items.join()}]` };
+  const has = (policy: NewTask["conflict"]) => tasks.some(({ conflict }) => conflict === policy);
+  const names: StatementName[] = has("replace") ? ["cancel_replaced_tasks"] : [];
+  if (target.dialect === "postgres") {
+    names.unshift("lock_task_keys");
+    if (has("debounce")) names.push("lock_debounced_tasks");
+    names.push("submit_keyed_tasks");
+  } else names.push("free_task_keys", "insert_keyed_tasks", "insert_task_keys", "select_keyed_tasks");
   return names.map((name) => bind(target, name, values));
 }
 
@@ -157,6 +168,7 @@ function decodeSubmitted(
     const current = task.key === null ? undefined : byKey.get(task.key);
     if (current === undefined) return plainTask(task);
     if (current.id === task.columns.id) return withOutcome(current, "created");
+    if (task.isOwnName && current.name !== task.columns.name) return withOutcome(current, "rejected");
     return withOutcome(current, OUTCOMES[task.conflict] ?? "reused");
   });
 }

@@ -1,0 +1,44 @@
+import { AlreadyExists, type WadiError } from "../errors.ts";
+import { fenceText } from "../fence.ts";
+import type { Operation, Target } from "../operation.ts";
+import { bind } from "../statement.ts";
+import type { NewTask } from "./submit.ts";
+
+/** Under which circumstances a key that has a task already undoes the whole batch. */
+export interface KeyFence {
+  /** Also under the policy `reject`, for a batch whose sender sees no outcome before the commit. */
+  readonly rejects: boolean;
+}
+
+/**
+ * A submit that writes nothing at all if one of its keys belongs to a task of another name. Without it only that
+ * task is left out, and its outcome is `rejected`.
+ */
+export function fenceKeys<T>(
+  target: Target,
+  tasks: readonly NewTask[],
+  operation: Operation<T>,
+  fence: KeyFence,
+): Operation<T> {
+  const items = tasks.flatMap(({ columns: { id, name }, key, conflict, isOwnName }) => {
+    const rejects = fence.rejects && conflict === "reject";
+    if (key === null || !(rejects || (isOwnName && conflict !== "reject"))) return [];
+    return [{ id, key, ...(rejects ? { conflict } : { own_name: name }) }];
+  });
+  if (items.length === 0) return operation;
+  const statement = bind(target, "fence_task_keys", { keys_json: JSON.stringify(items) });
+  return {
+    ...operation,
+    statements: [...operation.statements, statement],
+    decode: (results) => operation.decode(results.slice(0, -1)),
+    resend: () => fenceKeys(target, tasks, operation.resend?.() ?? operation, fence),
+    explain: (error) => operation.explain?.(error) ?? alreadyExists(error, tasks),
+  };
+}
+
+function alreadyExists(error: unknown, tasks: readonly NewTask[]): WadiError | undefined {
+  const [, id, taskId] = /\bwadi:already_exists ([\w-]+) ([\w-]+)/.exec(fenceText(error) ?? "") ?? [];
+  const refused = tasks.find(({ columns }) => columns.id === id);
+  if (refused === undefined) return undefined;
+  return new AlreadyExists(refused.key!, taskId!, { submitted: refused.columns.name });
+}
