@@ -60,6 +60,17 @@ export type ErrorClass =
   | "rejected"
   | "unknown";
 
+/** How one request is sent. A driver may ignore all of it. */
+export interface SendOptions {
+  /** The commit may be taken back by a power failure, if that is cheaper, but not if a later one that may not is kept. */
+  readonly mayBeLost?: boolean | undefined;
+  /**
+   * Aborts once nobody waits for the answer any more. A driver with connections destroys the one that owes it: it may be
+   * half-open, and would be lent again.
+   */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Statements of the client's own kind, where its owner can send an atomic batch of them too. */
 export interface NativeBatch<Native> {
   /** Wadi's statements as the client's own kind. Nothing is sent. */
@@ -97,12 +108,9 @@ export interface Executor<Native = unknown, Sync extends boolean = boolean> {
   readonly protocol: Protocol;
   readonly limits: Limits;
   /** Runs one statement by itself, in one round trip, and returns its rows. */
-  run(statement: Statement): Promise<Row[]>;
-  /**
-   * Runs all statements in order in one transaction and one round trip; all or nothing. A commit that `mayBeLost` may be
-   * taken back by a power failure, if that is cheaper, but not if a later one that may not is kept.
-   */
-  batch(statements: readonly Statement[], options?: { readonly mayBeLost: boolean }): Promise<Row[][]>;
+  run(statement: Statement, options?: SendOptions): Promise<Row[]>;
+  /** Runs all statements in order in one transaction and one round trip; all or nothing. */
+  batch(statements: readonly Statement[], options?: SendOptions): Promise<Row[][]>;
   /** Present where the connection can hold an interactive transaction. Wadi's own operations never use it. */
   transaction?<T>(fn: (tx: Executor) => Promise<T>): Promise<T>;
   /**

@@ -28,6 +28,7 @@ export type {
   NativeBatch,
   OpenTransaction,
   Row,
+  SendOptions,
   Statement,
   Value,
 } from "./executor.ts";

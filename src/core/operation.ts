@@ -1,5 +1,5 @@
 import type { WadiError } from "./errors.ts";
-import type { Dialect, Executor, Row, Statement } from "./executor.ts";
+import type { Dialect, Executor, Row, SendOptions, Statement } from "./executor.ts";
 import type { Protocol } from "./protocol.ts";
 
 /**
@@ -16,7 +16,11 @@ export interface Operation<T> {
   /** What to send once an earlier try may have been committed. Absent where the same statements tell the same. */
   resend?(): Operation<T>;
   /** Sends the statements (before them perhaps a guard) otherwise than as a batch of them alone. */
-  send?(executor: Executor, statements: readonly Statement[]): Promise<readonly Row[][]>;
+  send?(
+    executor: Executor,
+    statements: readonly Statement[],
+    options: SendOptions,
+  ): Promise<readonly Row[][]>;
   /** How many statements of the application's own `send` adds. */
   readonly sendsMore?: number;
   /** What a database's error means, where it is an answer and not a failure. */

@@ -17,9 +17,9 @@ export function metered(executor: Executor, meter: QueryMeter | undefined): Exec
     dialect: executor.dialect,
     protocol: executor.protocol,
     limits: executor.limits,
-    run(statement) {
+    run(statement, options) {
       meter.count(1);
-      return executor.run(statement);
+      return executor.run(statement, options);
     },
     batch(statements, options) {
       meter.count(statements.length);

@@ -6,6 +6,7 @@ import type { ErrorClass, Executor, Row, Statement } from "./executor.ts";
 import { type MigrateOptions, migrate } from "./migrate.ts";
 import { type Operation, single, type Target } from "./operation.ts";
 import { metered, type QueryMeter } from "./query-meter.ts";
+import { RequestAbort } from "./request-abort.ts";
 import { bind } from "./statement.ts";
 import { explainVersion } from "./version.ts";
 
@@ -91,7 +92,8 @@ export class Session {
       call.signal?.throwIfAborted();
       let results: readonly Row[][];
       try {
-        results = await this.#within(operation.name, this.#send(current, call.meter), within);
+        const abort = new RequestAbort(current.mayBeLost);
+        results = await this.#within(operation.name, this.#send(current, abort, call.meter), within, abort);
       } catch (error) {
         call.signal?.throwIfAborted();
         if (WadiError.is(error)) throw error;
@@ -104,7 +106,8 @@ export class Session {
           continue;
         }
         if (isRefused(kind) && !this.#verified) {
-          await explainVersion(metered(this.executor, call.meter)).catch((reason: unknown) => {
+          const explained = explainVersion(metered(this.executor, call.meter));
+          await this.#within(operation.name, explained, within).catch((reason: unknown) => {
             // What was refused for another reason, such as a wrong password, is refused here too.
             if (WadiError.is(reason)) throw reason;
           });
@@ -123,7 +126,12 @@ export class Session {
   }
 
   /** The answer, unless the caller's signal or deadline comes first: a database may never answer. */
-  async #within<T>(name: string, answer: Promise<T>, { signal, endsAtMs }: Within): Promise<T> {
+  async #within<T>(
+    name: string,
+    answer: Promise<T>,
+    { signal, endsAtMs }: Within,
+    abort?: RequestAbort,
+  ): Promise<T> {
     if (signal === undefined && endsAtMs === undefined) return answer;
     let isOver = false;
     const over = () => {
@@ -133,8 +141,13 @@ export class Session {
     for (let turn = 0; turn < LOCAL_TURNS && !isOver; turn++) await null;
     if (isOver) return answer;
     const leftMs = Math.max(0, (endsAtMs ?? Number.POSITIVE_INFINITY) - monotonicMs());
-    await sleep(Math.min(leftMs, MAX_TIMER_MS), signal, answered);
-    if (!isOver) throw this.wrap(name, "unknown", new Error("no answer came in time"));
+    try {
+      await sleep(Math.min(leftMs, MAX_TIMER_MS), signal, answered);
+      if (!isOver) throw this.wrap(name, "unknown", new Error("no answer came in time"));
+    } catch (error) {
+      abort?.abort(error);
+      throw error;
+    }
     return answer;
   }
 
@@ -170,17 +183,18 @@ export class Session {
 
   /** The first request of a session carries a guard that makes a database of a newer protocol refuse it. */
   async #send(
-    { statements, send, sendsMore = 0, mayBeLost = false }: Operation<unknown>,
+    { statements, send, sendsMore = 0 }: Operation<unknown>,
+    options: RequestAbort,
     meter?: QueryMeter,
   ): Promise<readonly Row[][]> {
     const { executor } = this;
     const guard = this.guard();
     const guarded = [...guard, ...statements];
     meter?.count(guarded.length + sendsMore);
-    if (guarded.length === 1 && this.#verified && !send) return [await executor.run(guarded[0]!)];
+    if (guarded.length === 1 && this.#verified && !send) return [await executor.run(guarded[0]!, options)];
     const results = await (send === undefined
-      ? executor.batch(guarded, { mayBeLost })
-      : send(executor, guarded));
+      ? executor.batch(guarded, options)
+      : send(executor, guarded, options));
     this.#verified = true;
     return guard.length === 0 ? results : results.slice(1);
   }

@@ -170,7 +170,7 @@ export function betterSqlite3(
       new Promise((resolve, reject) => {
         add({ statements: [statement], resolve: (results) => resolve(results[0]!), reject });
       }),
-    batch: (statements, { mayBeLost } = { mayBeLost: false }) =>
+    batch: (statements, { mayBeLost } = {}) =>
       new Promise((resolve, reject) => {
         if (statements.length === 0) resolve([]);
         else add({ statements, mayBeLost, resolve, reject });

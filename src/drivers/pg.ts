@@ -1,6 +1,7 @@
 import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
 import { checkClient, checkOptions } from "./driver-options.ts";
 import { inTurn } from "./in-turn.ts";
+import { type Borrow, borrowShared, giveUp, ignore, PgConnections } from "./pg-connections.ts";
 import { type Listen, type ListenClient, pgListener, shareOf } from "./pg-listen.ts";
 import { forgetPrepared, type PgConnectionLike, PgPipeline, queryFor } from "./pg-pipeline.ts";
 import { type PgSchemaOption, protocolIn } from "./pg-schema.ts";
@@ -20,14 +21,17 @@ export interface PgClientLike {
   on(event: "error" | "end", listener: (error?: unknown) => void): unknown;
   removeListener(event: "notification", listener: (message: PgNotification) => void): unknown;
   removeListener(event: "error" | "end", listener: (error?: unknown) => void): unknown;
+  /** The wire: a client that owes an answer is cut off there, and not asked to end. */
+  readonly connection?: { readonly stream?: { destroy?(): unknown } };
 }
 
 /** The subset of a node-pg `Pool` that is used. */
 export interface PgPoolLike {
   readonly totalCount: number;
-  readonly options?: { readonly max?: number | undefined };
+  readonly options?: { readonly max?: number | undefined; connectionTimeoutMillis?: number | undefined };
   connect(): Promise<PgClientLike & { release(broken?: boolean): void }>;
   on(event: "error", listener: (error: unknown) => void): unknown;
+  on(event: "connect", listener: (client: PgClientLike) => void): unknown;
 }
 
 export interface PgOptions extends PgSchemaOption {
@@ -69,7 +73,6 @@ function isEnded(error: unknown): boolean {
   return causes(error).some(({ message }) => typeof message === "string" && ENDED.test(message));
 }
 
-const ignore = () => {};
 const guarded = new WeakSet<object>();
 /** By pool: functions make an executor for each request, and each would take a connection of its own to listen. */
 const listening = new WeakMap<object, Listen>();
@@ -99,6 +102,9 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
     throw error;
   }
 
+  const connections = pool && new PgConnections(pool, unsent);
+  const borrow: Borrow = connections?.borrow ?? borrowShared(client as PgClientLike, clientTurn);
+
   function pipeline(on: PgClientLike, statements: readonly Statement[], named: boolean): Promise<Row[][]> {
     return new Promise((resolve, reject) => {
       const query = new PgPipeline(statements, named, (error, results) => {
@@ -123,31 +129,15 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
     }
   }
 
-  /** `drop` says that the connection must not be used again. */
-  async function borrow<T>(use: (on: PgClientLike, drop: () => void) => Promise<T>): Promise<T> {
-    if (pool === undefined) return clientTurn(() => use(client as PgClientLike, ignore));
-    const borrowed = await pool.connect().catch(unsent);
-    let broken = false;
-    borrowed.on("error", ignore);
-    try {
-      return await use(borrowed, () => {
-        broken = true;
-      });
-    } finally {
-      borrowed.release(broken);
-      borrowed.removeListener("error", ignore); // only now: the pool listens again from release on
-    }
-  }
-
-  function exchange(statements: readonly Statement[]): Promise<Row[][]> {
-    return borrow(async (on, drop) => {
+  function exchange(statements: readonly Statement[], signal?: AbortSignal): Promise<Row[][]> {
+    return borrow(async ({ client: on, drop }) => {
       try {
         return await send(on, statements);
       } catch (error) {
         if (endsConnection(sqlStateOf(error))) drop();
         throw error;
       }
-    });
+    }, signal);
   }
 
   const executor: Executor<never, false> = {
@@ -155,10 +145,10 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
     dialect: "postgres",
     protocol: protocolIn(options.schema),
     limits,
-    run: async (statement) => (await exchange([statement]))[0]!,
-    async batch(statements) {
+    run: async (statement, { signal } = {}) => (await exchange([statement], signal))[0]!,
+    async batch(statements, { signal } = {}) {
       if (statements.length === 0) return [];
-      return (await exchange([READ_COMMITTED, ...statements])).slice(1);
+      return (await exchange([READ_COMMITTED, ...statements], signal)).slice(1);
     },
     within(tx) {
       if (!isInTransaction(tx)) return null;
@@ -178,9 +168,12 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
   };
 
   async function openListenClient(): Promise<ListenClient> {
-    if (pool === undefined) return { client: client as PgClientLike, turn: clientTurn, release: ignore };
-    const borrowed = await pool.connect().catch(unsent);
-    return { client: borrowed, turn: inTurn(), release: (broken) => borrowed.release(broken) };
+    if (connections === undefined) {
+      return { client: client as PgClientLike, turn: clientTurn, release: ignore };
+    }
+    const borrowed = await connections.take();
+    const release = (isBroken: boolean) => (isBroken ? giveUp(borrowed) : borrowed.release());
+    return { client: borrowed, turn: inTurn(), release };
   }
   const listen =
     listening.get(client) ??
@@ -198,7 +191,7 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
   if (pool !== undefined) {
     // A statement that has to be sent twice would find its transaction failed, so nothing in one is prepared.
     executor.transaction = (fn) =>
-      borrow((on, drop) =>
+      borrow(({ client: on, drop }) =>
         pgTransaction(on, drop, executor, (statements) => pipeline(on, statements, false), fn),
       );
   }

@@ -1,6 +1,6 @@
 import { onlyKnown } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
-import type { Executor, Row, Statement, Value } from "../core/executor.ts";
+import type { Executor, Row, SendOptions, Statement, Value } from "../core/executor.ts";
 import { encodeJson } from "../core/json.ts";
 
 /**
@@ -14,7 +14,11 @@ export type OwnStatement =
   | object;
 
 /** Sends statements before and after the application's own, as one batch. */
-export type Around = (before: readonly Statement[], after: Statement) => Promise<readonly Row[][]>;
+export type Around = (
+  before: readonly Statement[],
+  after: Statement,
+  options: SendOptions,
+) => Promise<readonly Row[][]>;
 
 /** What ends or begins a transaction would tear the batch apart. */
 const CONTROL =
@@ -50,7 +54,7 @@ export function ownStatements(executor: Executor, statements: readonly OwnStatem
     return toStatement(statement, what, executor);
   });
   if (native === undefined || !own.some((statement) => "native" in statement)) {
-    return (before, after) => executor.batch([...before, ...(own as Statement[]), after]);
+    return (before, after, options) => executor.batch([...before, ...(own as Statement[]), after], options);
   }
   const prepared = own.flatMap((statement) =>
     "native" in statement ? [statement.native] : native.prepare([statement]),

@@ -40,7 +40,7 @@ export async function succeedWith(
       bind(target, "succeed_task", { id: held.id, worker_id: held.workerId, result: resultJson }),
     ],
     sendsMore: statements.length,
-    send: (_, all) => around(all.slice(0, -1), all.at(-1)!),
+    send: (_, all, options) => around(all.slice(0, -1), all.at(-1)!, options),
     decode: () => {},
     resend: () => {
       mayBeCommitted = true;

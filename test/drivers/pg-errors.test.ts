@@ -144,7 +144,7 @@ describe("a server that cannot be reached", () => {
   });
 
   it("is unavailable when the pool's own wait for a connection ends", async () => {
-    const pool = db.pool({ max: 1, connectionTimeoutMillis: 50 });
+    const pool = db.pool({ max: 1, connectionTimeoutMillis: 1000 });
     const executor = pg(pool);
     const client = await pool.connect();
     expect(await failureClass(executor, executor.run(alive))).toBe("unavailable");

@@ -6,6 +6,12 @@ export interface TcpProxy {
   readonly turns: number;
   /** Breaks every connection. */
   cut(): void;
+  /** Leaves every connection open and carries nothing on it any more, in either direction. */
+  silence(): void;
+  /** Whether connections that are opened from now on carry nothing. */
+  isSilent: boolean;
+  /** Where connections that are opened from now on lead. */
+  target: number;
   stop(): Promise<void>;
 }
 
@@ -23,10 +29,12 @@ export async function startTcpProxy({
   latencyMs = 0,
 }: TcpProxyOptions): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  const silent = new WeakSet<Socket>();
   let turns = 0;
 
   const server = createServer((client) => {
-    const upstream = connect(port, host);
+    const upstream = connect(proxy.target, host);
+    if (proxy.isSilent) for (const socket of [client, upstream]) silent.add(socket);
     let clientSpoke = false;
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -46,7 +54,7 @@ export async function startTcpProxy({
   function forward(from: Socket, to: Socket): void {
     // Timers of one duration fire in the order they were set.
     const later = (act: () => void) => (latencyMs > 0 ? setTimeout(act, latencyMs / 2) : act());
-    from.on("data", (chunk) => later(() => to.writable && to.write(chunk)));
+    from.on("data", (chunk) => later(() => to.writable && !silent.has(from) && to.write(chunk)));
     from.on("error", () => {});
     from.on("close", () => {
       sockets.delete(from);
@@ -58,16 +66,22 @@ export async function startTcpProxy({
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
-  return {
+  const proxy: TcpProxy = {
     port: (server.address() as { port: number }).port,
     get turns() {
       return turns;
     },
     cut,
+    silence() {
+      for (const socket of sockets) silent.add(socket);
+    },
+    isSilent: false,
+    target: port,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));
       cut();
       await closed;
     },
   };
+  return proxy;
 }
