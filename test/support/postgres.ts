@@ -11,8 +11,8 @@ export interface PostgresServer {
   port: number;
   /** The URL of a fresh, empty database. */
   createDatabase(): Promise<string>;
-  /** Stops it, in order or (`crash`) at once, and starts it on the same port and directory. */
-  restart(how: "orderly" | "crash"): Promise<void>;
+  /** Stops it, in order or (`crash`) at once, and starts it after `awayMs` on the same port and directory. */
+  restart(how: "orderly" | "crash", awayMs?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -55,11 +55,12 @@ export async function startPostgres(): Promise<PostgresServer> {
     url,
     port,
     createDatabase: () => createDatabase(url),
-    async restart(how) {
+    async restart(how, awayMs = 0) {
       const { process: running } = server as unknown as { process: ChildProcess };
       const exited = once(running, "exit");
       running.kill(how === "crash" ? "SIGQUIT" : "SIGINT");
       await exited;
+      await new Promise((resolve) => setTimeout(resolve, awayMs));
       await server.start();
     },
     stop: () => server.stop(),
