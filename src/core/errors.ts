@@ -1,5 +1,5 @@
 import type { ErrorClass } from "./executor.ts";
-import type { Task } from "./task.ts";
+import type { ErrorEnvelope, Task } from "./task.ts";
 
 const BRAND = Symbol.for("wadi.error");
 
@@ -140,19 +140,38 @@ export class TaskTimeout extends WadiError {
   }
 }
 
-/** The awaited task failed for good. */
+/** The awaited task failed for good. `retryable` is that of the stored error: another call may succeed where it is true. */
 export class TaskFailed extends WadiError {
   override readonly name = "TaskFailed";
   readonly task: Task;
+  /** The error as it is stored with the task. */
+  readonly taskError: ErrorEnvelope;
+  /** The code of the stored error, such as `handler_error`, or that of the handler's `TaskError`. */
+  readonly taskCode: string;
+  /** The message of the stored error. */
+  readonly taskMessage: string;
   constructor(task: Task) {
-    const { code, message } = task.error ?? { code: "?", message: "no error is stored" };
+    const stored = task.error ?? NO_ERROR;
+    const { code, message, retryable } = stored;
     super(
       "TASK_FAILED",
       `task ${task.id} (${task.name}) failed on attempt ${task.attempt} of ${task.maxAttempts}: ${code}: ${message}`,
+      { retryable },
     );
     this.task = task;
+    this.taskError = stored;
+    this.taskCode = code;
+    this.taskMessage = message;
   }
 }
+
+const NO_ERROR: ErrorEnvelope = {
+  type: "Error",
+  code: "?",
+  message: "no error is stored",
+  retryable: false,
+  details: null,
+};
 
 /** The awaited task was canceled. */
 export class TaskCanceled extends WadiError {

@@ -84,6 +84,11 @@ export class PollLoop {
     wait.wake();
   }
 
+  /** The database's time as far as it is known, in epoch milliseconds. */
+  get nowMs(): number {
+    return this.#store.target.nowMs ?? Date.now();
+  }
+
   get #sent(): number {
     return this.#statements + this.#reader.sent;
   }

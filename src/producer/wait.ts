@@ -71,7 +71,7 @@ export function openWait(
       },
       timedOut(task, error) {
         end();
-        reject(timedOut(ref, wait.timeoutMs, task, error));
+        reject(timedOut(ref, wait.timeoutMs, task, error, loop.nowMs));
       },
       failed(error) {
         end();
@@ -103,10 +103,19 @@ export function endOnAbort(signal: AbortSignal | undefined, onAbort: (reason: un
   return end;
 }
 
-/** @param error Why the database could not be asked at the end, if it could not. */
-export function timedOut(ref: TaskRef, timeoutMs: number, task: Task | null, error: unknown): TaskTimeout {
+/**
+ * @param error Why the database could not be asked at the end, if it could not.
+ * @param nowMs The database's time as far as it is known.
+ */
+export function timedOut(
+  ref: TaskRef,
+  timeoutMs: number,
+  task: Task | null,
+  error: unknown,
+  nowMs: number,
+): TaskTimeout {
   const what = "id" in ref ? `task ${ref.id}` : `the task of key "${ref.key}"`;
-  const why = error === undefined ? stuck(task, "key" in ref) : unasked(error);
+  const why = error === undefined ? stuck(task, "key" in ref, nowMs) : unasked(error);
   return new TaskTimeout(
     `waited ${timeoutMs} ms for ${what}: ${why}`,
     {
@@ -123,17 +132,27 @@ export function unasked(error: unknown): string {
   return `the database could not be asked at the end (${error instanceof Error ? error.message : String(error)})`;
 }
 
-/** Says which state the task is stuck in and the likely cause. */
-function stuck(task: Task | null, byKey: boolean): string {
+/** Says which state the task is stuck in and the likely cause. `nowMs` is the database's time as far as it is known. */
+function stuck(task: Task | null, byKey: boolean, nowMs: number): string {
   if (task === null)
     return byKey
       ? "the key has no task; was it submitted?"
       : "there is no such task; was it purged, or is the transaction that submits it still open?";
-  if (task.status === "running") {
-    return `it is running attempt ${task.attempt} of ${task.maxAttempts}; wait longer`;
+  const { status, attempt, maxAttempts, runAtMs, cancelRequestedAtMs } = task;
+  if (status === "running") {
+    return cancelRequestedAtMs === null
+      ? `it is running attempt ${attempt} of ${maxAttempts}; wait longer`
+      : `its cancel was requested at ${at(cancelRequestedAtMs)} and waits for the handler of attempt ${attempt} to stop; does the handler heed its signal?`;
   }
-  if (task.attempt > 0) {
-    return `it failed ${task.attempt} of ${task.maxAttempts} attempts and is queued again (last error: ${task.error?.code ?? "none"})`;
+  const isDue = runAtMs <= nowMs;
+  if (attempt > 0) {
+    const pause = isDue ? "is queued again" : `is in backoff until ${at(runAtMs)}`;
+    return `it failed ${attempt} of ${maxAttempts} attempts and ${pause} (last error: ${task.error?.code ?? "none"})`;
   }
+  if (!isDue) return `it is delayed until ${at(runAtMs)}; wait longer`;
   return `it was never claimed; does a worker with a handler for "${task.name}" drain the queue "${task.queue}"?`;
+}
+
+function at(epochMs: number): string {
+  return new Date(epochMs).toISOString();
 }

@@ -84,7 +84,8 @@ class Watch {
         asked?.resolve(answer);
       },
       ended() {},
-      timedOut: (task, error) => this.#fail(timedOut(this.#ref, this.#wait.timeoutMs, task, error)),
+      timedOut: (task, error) =>
+        this.#fail(timedOut(this.#ref, this.#wait.timeoutMs, task, error, this.#loop.nowMs)),
       failed: (error) => this.#fail(error),
     });
   }

@@ -1,6 +1,14 @@
 import { describe, expect, test, vi } from "vitest";
-import { defineTask, TaskCanceled, TaskFailed, TaskTimeout, Wadi, Worker } from "../../src/index.ts";
-import { memoryWadi } from "../support/memory.ts";
+import {
+  defineTask,
+  TaskCanceled,
+  TaskError,
+  TaskFailed,
+  TaskTimeout,
+  Wadi,
+  Worker,
+} from "../../src/index.ts";
+import { ManualClock, memoryWadi } from "../support/memory.ts";
 
 const FAST = { pollMs: 1, maxPollMs: 1 };
 
@@ -60,29 +68,42 @@ describe("wait", () => {
     expect(await wadi.getStatus(id)).toMatchObject({ id, status: "queued" });
   });
 
+  const DATE = String.raw`2\d{3}-\d\d-\d\dT[\d:.]+Z`;
   test.each([
-    ["a running task", /it is running attempt 1 of 3/],
+    ["a running task", /it is running attempt 1 of 3; wait longer/],
+    [
+      "a running task whose cancel was requested",
+      new RegExp(`its cancel was requested at ${DATE} and waits for the handler of attempt 1 to stop`),
+    ],
+    [
+      "a task in backoff",
+      new RegExp(`it failed 1 of 3 attempts and is in backoff until ${DATE} \\(last error: handler_error\\)`),
+    ],
     [
       "a task between attempts",
       /it failed 1 of 3 attempts and is queued again \(last error: handler_error\)/,
     ],
+    ["a delayed task", new RegExp(`it is delayed until ${DATE}; wait longer`)],
     [
       "no task of this id",
       /there is no such task; was it purged, or is the transaction that submits it still open\?/,
     ],
     ["no task of this key", /the key has no task; was it submitted\?/],
   ])("the timeout of %s says so", async (what, message) => {
-    const wadi = memoryWadi();
-    const { id } = await wadi.submit("a", null);
-    if (what === "a running task") {
+    const clock = new ManualClock();
+    const wadi = memoryWadi({ clock: clock.read });
+    const { id } = await wadi.submit("a", null, { delayMs: what === "a delayed task" ? 60_000 : 0 });
+    if (what.startsWith("a running")) {
       await wadi.store.claim({
         pools: [{ lanes: [{ queue: "default", name: "a", quota: 1 }], limit: 1 }],
         workerId: "w",
         leaseMs: 9999,
         limited: false,
       });
-    } else {
-      await new Worker(wadi).task("a", () => Promise.reject(new Error("no"))).drain();
+      if (what.endsWith("requested")) await wadi.cancel(id);
+    } else if (what.startsWith("a task")) {
+      await new Worker(wadi).task("a", () => Promise.reject(new Error("no"))).drain({ budgetMs: 100 });
+      if (what.endsWith("attempts")) clock.advance(120_000);
     }
     const options = { ...FAST, timeoutMs: 0 };
     const wait = what.endsWith("key")
@@ -194,8 +215,29 @@ describe("call", () => {
       .drain();
     await expect(failed).rejects.toThrow(TaskFailed);
     await expect(failed).rejects.toThrow(/\(double\) failed on attempt 1 of 1: handler_error: too big$/);
+    await expect(failed).rejects.toMatchObject({
+      code: "TASK_FAILED",
+      retryable: true,
+      taskCode: "handler_error",
+      taskMessage: "too big",
+      taskError: { type: "RangeError", code: "handler_error", message: "too big", retryable: true },
+    });
     const canceled = wadi.call(double, 1, { ...FAST, key: "k" });
     while ((await wadi.cancelByKey("k")) === null);
     await expect(canceled).rejects.toThrow(TaskCanceled);
+  });
+
+  test("carries what the handler's TaskError said", async () => {
+    const wadi = memoryWadi();
+    const failed = wadi.call(double, 1, FAST);
+    while ((await wadi.stats()).default?.queued !== 1);
+    const no = new TaskError("no such page", { code: "gone", retryable: false, details: { page: 7 } });
+    await new Worker(wadi).task(double, () => Promise.reject(no)).drain();
+    await expect(failed).rejects.toMatchObject({
+      retryable: false,
+      taskCode: "gone",
+      taskMessage: "no such page",
+      taskError: { details: { page: 7 } },
+    });
   });
 });
