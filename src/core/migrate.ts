@@ -44,6 +44,7 @@ export async function migrate(executor: Executor, options?: MigrateOptions): Pro
     const next = wanted.find(({ name }) => !applied.has(name));
     if (next === undefined) return;
     try {
+      await createReferenceLedger(executor);
       await executor.batch(migrationBatch(executor, next));
     } catch (error) {
       // Another process may have applied it first: look again before giving up.
@@ -60,12 +61,25 @@ export function wantedMigrations(protocol: Protocol, options: MigrateOptions = {
 
 function migrationBatch(executor: Executor, migration: Migration): Statement[] {
   return [
-    ...(executor.dialect === "postgres" ? [bind(executor, "lock_migrations", {})] : []),
-    ...(executor.protocol.setup ?? []).map(plain),
+    ...(executor.dialect === "postgres" ? lockMigrations(executor) : []),
     bind(executor, "create_ledger", {}),
     bind(executor, "insert_migration", { name: migration.name }),
     ...migration.statements.map(plain),
   ];
+}
+
+/** The lock of Wadi's migrations, then that of the reference SDKs'. */
+function lockMigrations(executor: Executor): Statement[] {
+  return [bind(executor, "lock_migrations", {}), bind(executor, "lock_reference_ledger", {})];
+}
+
+/** What the migrators of the reference SDKs lock has to be there, and committed, before the first migration. */
+async function createReferenceLedger(executor: Executor): Promise<void> {
+  if (executor.dialect !== "postgres") return;
+  await executor.batch([
+    ...(executor.protocol.setup ?? []).map(plain),
+    bind(executor, "create_reference_ledger", {}),
+  ]);
 }
 
 function plain(sql: string): Statement {

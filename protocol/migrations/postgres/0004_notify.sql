@@ -16,7 +16,7 @@ begin
 end
 $$;
 
--- A table that another SDK set up has triggers of its own, and nobody needs to hear twice.
+-- A table has one set of triggers. Where another SDK has none yet, its ledger records that it needs none any more.
 do $$
 begin
   if not exists (select 1 from pg_trigger where tgrelid = 'cairnq_tasks'::regclass and not tgisinternal) then
@@ -27,6 +27,10 @@ begin
     create trigger wadi_tasks_status_changed after update of status on cairnq_tasks
       for each row when (old.status is distinct from new.status and new.status <> 'running')
       execute function wadi_notify_status();
+
+    insert into cairnq_migrations (name, applied_at_ms)
+    values ('0003_notify.sql', floor(extract(epoch from clock_timestamp()) * 1000)::bigint)
+    on conflict (name) do nothing;
   end if;
 end
 $$;

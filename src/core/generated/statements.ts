@@ -9,6 +9,7 @@ export interface StatementParams {
   count_queued: { queue: string; max_depth: number; };
   count_tasks: { queues_json: string | null; };
   create_ledger: Record<string, never>;
+  create_reference_ledger: Record<string, never>;
   delete_limit_starts: { worker_id: string; now_ms: number | null; };
   fence_lease: { id: string; worker_id: string; unless_canceled: number; now_ms: number | null; };
   fence_task_keys: { keys_json: string; };
@@ -28,6 +29,7 @@ export interface StatementParams {
   lock_debounced_tasks: { keys_json: string; };
   lock_limits: Record<string, never>;
   lock_migrations: Record<string, never>;
+  lock_reference_ledger: Record<string, never>;
   lock_task: { id: string | null; key: string | null; };
   lock_task_keys: { keys_json: string; };
   purge_limits: { older_than_ms: number; max_keys: number; now_ms: number | null; };
