@@ -38,11 +38,11 @@ export function ownRows(store: Store, prepare: Prepare, way: Way): OwnRows {
   /** Sends `operation` once the payloads are known to be right. */
   function submitAll<T>(
     task: string | AnyTaskDefinition,
-    payloads: readonly unknown[],
+    prepared: readonly NewTask[],
     operation: Operation<T>,
     ids: object,
   ): Maybe<unknown> {
-    const checks = payloads.map((payload) => validatePayload(task, payload)).filter((check) => check);
+    const checks = prepared.map((each) => validatePayload(task, each)).filter((check) => check);
     if (checks.length === 0) return way.send(operation, ids);
     const checked = Promise.all(checks);
     if (!way.isSync) return checked.then(() => way.send(operation, ids));
@@ -73,16 +73,15 @@ export function ownRows(store: Store, prepare: Prepare, way: Way): OwnRows {
       answer(() => {
         const prepared = prepare(task, payload, options);
         const read = ([submitted]: SubmittedTask[]) => notRejected(prepared, submitted!);
-        return submitAll(task, [payload], submission([prepared], read), { id: prepared.columns.id });
+        return submitAll(task, [prepared], submission([prepared], read), { id: prepared.columns.id });
       }),
     submitMany: (task, entries) =>
       answer(() => {
         const prepared = prepareMany(prepare, task, entries);
-        const payloads = entries.map(({ payload }) => payload);
         const ids = prepared.map(({ columns }) => columns.id);
         return submitAll(
           task,
-          payloads,
+          prepared,
           submission(prepared, (submitted) => ownNamesOnly(prepared, submitted)),
           { ids },
         );

@@ -1,9 +1,10 @@
 import { instant, integer, onlyKnown, optionalText, text } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { newTaskId } from "../core/ids.ts";
-import { checkSize, encodeJson, type JsonTarget } from "../core/json.ts";
+import { checkSize, decodeJson, encodeJson, type JsonTarget } from "../core/json.ts";
 import type { Held } from "../core/operations/lease.ts";
 import type { NewTask } from "../core/operations/submit.ts";
+import { isPlain } from "../core/plain-json.ts";
 import type { ConflictPolicy, Json } from "../core/task.ts";
 import { type AnyTaskDefinition, noDefinition } from "./define-task.ts";
 import { type FleetLimits, limitRow } from "./limits.ts";
@@ -144,30 +145,33 @@ export function prepareTask(
 }
 
 /**
- * Checks a payload against the schema of its definition, at once if the schema does.
+ * Checks a payload, as its handler will get it, against the schema of its definition; synchronous if the schema is.
  *
  * @throws {InvalidArgument} naming the places that are wrong, never their values.
  */
-export function validatePayload(task: string | AnyTaskDefinition, payload: unknown): void | Promise<void> {
+export function validatePayload(
+  task: string | AnyTaskDefinition,
+  { columns: { payload } }: NewTask,
+): void | Promise<void> {
   if (typeof task === "string" || task.payload === null) return;
   const refuse = ({ issues }: StandardResult<unknown>): void => {
     if (issues) throw new InvalidArgument(invalid("payload", task.name, issues), { cause: issues });
   };
-  const checked = task.payload["~standard"].validate(payload);
+  const checked = task.payload["~standard"].validate(decodeJson(payload));
   return "then" in checked ? Promise.resolve(checked).then(refuse) : refuse(checked);
 }
 
-/** Whether all that it holds is in its fields: not so of a list, a Map, a Date, or the promise of an async hook. */
-function isPlain(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || Symbol.iterator in value) return false;
-  const { toJSON, then } = value as { toJSON?: unknown; then?: unknown };
-  return typeof toJSON !== "function" && typeof then !== "function";
+/** Whether its fields are what it is written as: not so of a list, a Map, a Date, or the promise of an async hook. */
+function isFields(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return isPlain(value) && typeof (value as { toJSON?: unknown }).toJSON !== "function";
 }
 
 /** What the submit says goes before what the hook says. */
 function encodeMetadata(target: JsonTarget, ...sources: unknown[]): string {
   const given = sources.filter((source) => source !== undefined);
   if (given.length === 0) return "{}";
-  if (!given.every(isPlain)) throw new InvalidArgument("metadata must be an object with JSON values");
-  return encodeJson(Object.assign({}, ...given), "metadata", target);
+  if (!given.every(isFields)) throw new InvalidArgument("metadata must be an object with JSON values");
+  // Without a prototype: `__proto__` is a name like any other.
+  return encodeJson(Object.assign(Object.create(null), ...given), "metadata", target);
 }

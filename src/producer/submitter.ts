@@ -69,7 +69,7 @@ export class Submitter {
     options?: SubmitOptions,
   ): Promise<NewTask> {
     const prepared = this.check(task, payload, options, lineage);
-    await validatePayload(task, payload);
+    await validatePayload(task, prepared);
     return prepared;
   }
 
@@ -83,7 +83,7 @@ export class Submitter {
     entries: readonly SubmitEntry[],
   ): Promise<SubmittedTask[]> {
     const prepared = prepareMany(this.check, task, entries);
-    for (const { payload } of entries) await validatePayload(task, payload);
+    for (const each of prepared) await validatePayload(task, each);
     await this.#backpressure.admit(prepared);
     const parts: SubmittedTask[][] = [];
     for (const part of splitTasks(prepared, this.#store.executor.limits))
