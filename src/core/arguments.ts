@@ -51,11 +51,25 @@ export function text(option: string, value: unknown): string {
   if (value.includes("\0") || !value.isWellFormed()) {
     throw new InvalidArgument(`${option} holds a NUL character or half of a surrogate pair; remove it`);
   }
+  if (value.startsWith("\ufeff")) {
+    throw new InvalidArgument(
+      `${option} begins with a byte order mark (U+FEFF), which some clients drop; remove it`,
+    );
+  }
   return value;
 }
 
 export function optionalText(option: string, value: unknown): string | null {
   return value === undefined || value === null ? null : text(option, value);
+}
+
+/** Checks how far a task is. Null leaves it as it was. */
+export function fraction(option: string, value: unknown): number | null {
+  if (value === null) return null;
+  if (typeof value !== "number" || !(value >= 0 && value <= 1)) {
+    throw new InvalidArgument(`${option} must be a number from 0 to 1, or null, got ${show(value)}`);
+  }
+  return value;
 }
 
 /** Checks one of a set of words. */

@@ -28,8 +28,9 @@ export interface RetentionRule {
 
 /** @throws {InvalidArgument} naming the option that is wrong. */
 export function checkRetention(rules: readonly RetentionRule[]): Retention {
-  if (!Array.isArray(rules) || rules.length > MAX_RULES) {
-    throw new InvalidArgument(`retention must be an array of at most ${MAX_RULES} rules`);
+  if (!Array.isArray(rules) || rules.length === 0 || rules.length > MAX_RULES) {
+    const found = Array.isArray(rules) ? `${rules.length} rules` : typeof rules;
+    throw new InvalidArgument(`retention must be an array of 1 to ${MAX_RULES} rules, got ${found}`);
   }
   return rules.flatMap((rule: RetentionRule) => {
     onlyKnown("a retention rule", rule ?? null, ["queue", "name", "status", "olderThanMs"]);
@@ -43,7 +44,13 @@ export function checkRetention(rules: readonly RetentionRule[]): Retention {
       throw new InvalidArgument("pass either status or olderThanMs by status, not both");
     }
     onlyKnown("olderThanMs", age, TERMINAL);
-    return TERMINAL.filter((each) => age[each] !== undefined).map((each) => ({
+    const ends = TERMINAL.filter((each) => age[each] !== undefined);
+    if (ends.length === 0) {
+      throw new InvalidArgument(
+        `olderThanMs names no status, so that its rule would never delete anything; give ${TERMINAL.join(", ")} or one number`,
+      );
+    }
+    return ends.map((each) => ({
       ...filter,
       status: each,
       older_than_ms: integer(`olderThanMs.${each}`, age[each], 0),

@@ -1,3 +1,4 @@
+import { fraction } from "../core/arguments.ts";
 import type { Backoff } from "../core/backoff.ts";
 import { monotonicMs, toEpochMs } from "../core/clock.ts";
 import { InvalidArgument, LostLease, TaskCanceled, TaskError } from "../core/errors.ts";
@@ -203,9 +204,17 @@ export class Attempt implements Held {
   }
 
   async progress(value: number | null, message?: string): Promise<void> {
+    const progress = fraction("progress", value);
+    if (message !== undefined && typeof message !== "string") {
+      throw new InvalidArgument(`the message of progress must be a string, got ${typeof message}`);
+    }
     this.mustOwn();
-    const progress = Number.isFinite(value) ? Math.min(1, Math.max(0, value!)) : null;
-    const text = message?.replaceAll("\0", "").toWellFormed() ?? null;
+    // Some clients drop a byte order mark, NUL and lone surrogates are refused by Postgres.
+    const text =
+      message
+        ?.replaceAll("\0", "")
+        .replace(/^\ufeff+/, "")
+        .toWellFormed() ?? null;
     this.learn(await this.#owner.wadi.store.progress(this, { progress, message: text }));
     this.mustOwn();
   }

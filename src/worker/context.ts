@@ -35,8 +35,9 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
   /** True once another worker may have the task: nothing of this attempt is stored any more. */
   readonly lostLease: boolean;
   /**
-   * Reports progress (0..1; what is outside is clamped, null leaves it alone) and a message, in one round trip.
+   * Reports progress (a number from 0 to 1; null leaves it alone) and a message, in one round trip.
    *
+   * @throws {InvalidArgument} for anything else.
    * @throws {LostLease} if another worker may have the task now: stop.
    */
   progress(value: number | null, message?: string): Promise<void>;

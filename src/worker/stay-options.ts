@@ -40,7 +40,7 @@ export function checkStaying(options: StayingOptions): StaySettings {
   return {
     pollMs,
     maxPollMs,
-    retention: checkRetention(options.retention ?? []),
+    retention: options.retention === undefined ? [] : checkRetention(options.retention),
     sweepMs: integer("sweepMs", options.sweepMs ?? 60_000, 1000, MAX_TIMER_MS),
   };
 }

@@ -47,7 +47,10 @@ const TAKEN: Record<string, [value: unknown, stored: unknown]> = {
   "an instance with a toJSON()": [new Writes({ a: [1] }), { a: [1] }],
   "an object without a prototype": [Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
   "an object of another realm": [runInNewContext("({ a: [1, { b: null }] })"), { a: [1, { b: null }] }],
-  "primitives in objects": [[Object("a"), Object(1), Object(true)], ["a", 1, true]],
+  "primitives in objects": [
+    [Object("a"), Object(1), Object(true)],
+    ["a", 1, true],
+  ],
   "a field that is named toJSON": [{ toJSON: 1 }, { toJSON: 1 }],
 };
 

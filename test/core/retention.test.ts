@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import type { Settlement } from "../../src/core/operations/settle.ts";
-import { type RetentionRule, Wadi } from "../../src/index.ts";
+import { type RetentionRule, Wadi, Worker } from "../../src/index.ts";
 import { checkRetention } from "../../src/producer/retention.ts";
 import { ManualClock, memoryWadi } from "../support/memory.ts";
 import type { OpenTarget } from "../support/target.ts";
@@ -88,15 +88,23 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("a sweep on $n
   });
 });
 
-test("a sweep without rules sends nothing", async () => {
+test("rules that never delete anything are refused, before anything is sent", async () => {
   const wadi = memoryWadi();
   wadi.executor.batch = () => Promise.reject(new Error("something was sent"));
-  expect(await wadi.sweep([])).toEqual({ purged: 0, more: false });
+  for (const rules of [[], [{ olderThanMs: {} }], [{ olderThanMs: { failed: undefined } }]]) {
+    await expect(wadi.sweep(rules)).rejects.toMatchObject({ name: "InvalidArgument" });
+    expect(() => new Worker(wadi, { retention: rules })).toThrow(/retention|olderThanMs/);
+  }
 });
 
 test.each<[rules: unknown, message: string]>([
-  [undefined, "retention must be an array of at most 16 rules"],
-  [Array(17).fill({ olderThanMs: 1 }), "retention must be an array of at most 16 rules"],
+  [undefined, "retention must be an array of 1 to 16 rules, got undefined"],
+  [[], "retention must be an array of 1 to 16 rules, got 0 rules"],
+  [Array(17).fill({ olderThanMs: 1 }), "retention must be an array of 1 to 16 rules, got 17 rules"],
+  [
+    [{ olderThanMs: {} }],
+    "olderThanMs names no status, so that its rule would never delete anything; give succeeded, failed, canceled or one number",
+  ],
   [[{ olderThanMs: -1 }], "olderThanMs must be an integer >= 0, got -1"],
   [[{ queue: "mail" }], "olderThanMs must be an integer >= 0, got undefined"],
   [[{ olderThanMs: null }], "olderThanMs must be an integer >= 0, got null"],

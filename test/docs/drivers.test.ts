@@ -27,14 +27,17 @@ const EXECUTORS: Record<string, Executor> = {
 };
 
 test("the limits on the page are those of the drivers", () => {
-  const rows = [...page.matchAll(/^\| `(\w+)`(?: (\(\w+\)))? \| (\d+) \| (\d+) \| (\S+) \| (\S+) \|$/gm)];
-  const listed = rows.map(([, name, kind, bytes, statements, queries, response]) => [
+  const rows = [
+    ...page.matchAll(/^\| `(\w+)`(?: (\(\w+\)))? \| (\d+) \| (\d+) \| (\S+) \| (\S+) \| (\S+) \|$/gm),
+  ];
+  const listed = rows.map(([, name, kind, bytes, statements, queries, response, request]) => [
     kind === undefined ? name : `${name} ${kind}`,
     {
       maxParamBytes: Number(bytes),
       maxBatchStatements: Number(statements),
       ...(queries === "–" ? {} : { maxQueries: Number(queries) }),
       ...(response === "–" ? {} : { maxResponseBytes: Number(response) }),
+      ...(request === "–" ? {} : { maxRequestBytes: Number(request) }),
     },
   ]);
   const limits = Object.entries(EXECUTORS).map(([name, executor]) => [name, executor.limits]);
