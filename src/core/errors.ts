@@ -94,14 +94,17 @@ export class QueueFull extends WadiError {
   readonly queue: string;
   /** The `maxQueueDepth` of the queue. */
   readonly maxDepth: number;
-  constructor(queue: string, maxDepth: number) {
+  /** How long the submit waited for room, in milliseconds. */
+  readonly waitedMs: number;
+  constructor(queue: string, maxDepth: number, waitedMs = 0) {
     super(
       "QUEUE_FULL",
-      `the queue "${queue}" has no room below its maxQueueDepth of ${maxDepth}; try again later, add workers, or raise maxQueueWaitMs`,
+      `the queue "${queue}" has no room below its maxQueueDepth of ${maxDepth} after a wait of ${Math.round(waitedMs)} ms; try again later, add workers, or raise maxQueueWaitMs`,
       { retryable: true },
     );
     this.queue = queue;
     this.maxDepth = maxDepth;
+    this.waitedMs = waitedMs;
   }
 }
 
@@ -261,6 +264,7 @@ export class SchemaMismatch extends WadiError {
 
 export interface DriverErrorOptions extends WadiErrorOptions {
   kind?: ErrorClass;
+  taskId?: string;
 }
 
 /** The database refused a statement or stayed out of reach. The driver's own error is the `cause`. */
@@ -268,9 +272,12 @@ export class DriverError extends WadiError {
   override readonly name = "DriverError";
   /** What the error of the database means, see `ErrorClass`. */
   readonly kind: ErrorClass;
+  /** Of a `call`: the id of its task, which may have been queued; null of anything else. */
+  readonly taskId: string | null;
   constructor(message: string, options: DriverErrorOptions) {
     super("DRIVER_ERROR", message, options);
     this.kind = options.kind ?? "unknown";
+    this.taskId = options.taskId ?? null;
   }
 }
 

@@ -19,7 +19,10 @@ export interface RetryPolicy extends Backoff {
 export interface CallOptions {
   /** Ends the call, and its retries, with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Epoch milliseconds after which the call is not sent again. */
+  /**
+   * When the call ends at the latest, answered or not, in epoch milliseconds; `Infinity` waits for as long as it takes.
+   * @default 30 seconds from now
+   */
   readonly deadlineMs?: number | undefined;
   /** Counts every statement the call sends. */
   readonly meter?: QueryMeter | undefined;
@@ -28,7 +31,7 @@ export interface CallOptions {
 /** What ends a call, with the time on the monotonic clock. */
 interface Within {
   readonly signal: AbortSignal | undefined;
-  readonly endsAtMs: number | undefined;
+  readonly endsAtMs: number;
 }
 
 const ADVICE: Record<ErrorClass, string> = {
@@ -60,6 +63,21 @@ function isRefused(kind: ErrorClass): boolean {
   return kind === "rejected" || kind === "invalid-value";
 }
 
+/** How long an operation lasts at most where the caller does not say: a database may never answer. */
+const OPERATION_MS = 30_000;
+/** The same for a migration, which may build indexes. */
+const MIGRATION_MS = 600_000;
+
+/** Whether the caller of an operation does not wait for it any more. */
+export function isOver({ signal, deadlineMs }: CallOptions): boolean {
+  return (signal?.aborted ?? false) || (deadlineMs !== undefined && Date.now() >= deadlineMs);
+}
+
+function withinOf({ signal, deadlineMs }: CallOptions, defaultMs: number): Within {
+  const endsAtMs = deadlineMs === undefined ? monotonicMs() + defaultMs : toMonotonicMs(deadlineMs);
+  return { signal, endsAtMs };
+}
+
 /** Turns of the microtask queue in which an engine in this process answers, so that no timer is set for it. */
 const LOCAL_TURNS = 16;
 
@@ -85,9 +103,7 @@ export class Session {
   async execute<T>(operation: Operation<T>, call: CallOptions = {}): Promise<T> {
     let current = operation;
     let migrated = false;
-    // The machine's clock may be set meanwhile.
-    const endsAtMs = call.deadlineMs === undefined ? undefined : toMonotonicMs(call.deadlineMs);
-    const within = { signal: call.signal, endsAtMs };
+    const within = withinOf(call, OPERATION_MS); // on the monotonic clock: the machine's may be set meanwhile
     for (let tries = 1; ; tries++) {
       call.signal?.throwIfAborted();
       let results: readonly Row[][];
@@ -113,7 +129,7 @@ export class Session {
           });
         }
         const delay = backoffDelay(this.#retry, tries);
-        const isLate = endsAtMs !== undefined && monotonicMs() + delay >= endsAtMs;
+        const isLate = monotonicMs() + delay >= within.endsAtMs;
         if (isLate || tries >= this.#retry.tries || !isTransient(kind, this.#verified)) {
           throw this.wrap(operation.name, kind, error);
         }
@@ -132,23 +148,27 @@ export class Session {
     { signal, endsAtMs }: Within,
     abort?: RequestAbort,
   ): Promise<T> {
-    if (signal === undefined && endsAtMs === undefined) return answer;
-    let isOver = false;
+    let isAnswered = false;
     const over = () => {
-      isOver = true;
+      isAnswered = true;
     };
     const answered = answer.then(over, over);
-    for (let turn = 0; turn < LOCAL_TURNS && !isOver; turn++) await null;
-    if (isOver) return answer;
-    const leftMs = Math.max(0, (endsAtMs ?? Number.POSITIVE_INFINITY) - monotonicMs());
+    for (let turn = 0; turn < LOCAL_TURNS && !isAnswered; turn++) await null;
+    if (isAnswered) return answer;
+    const leftMs = Math.max(0, endsAtMs - monotonicMs());
     try {
       await sleep(Math.min(leftMs, MAX_TIMER_MS), signal, answered);
-      if (!isOver) throw this.wrap(name, "unknown", new Error("no answer came in time"));
+      if (!isAnswered) throw this.wrap(name, "unknown", new Error("no answer came in time"));
     } catch (error) {
       abort?.abort(error);
       throw error;
     }
     return answer;
+  }
+
+  /** The answer to something that is made of several operations, unless the caller's signal or deadline comes first. */
+  within<T>(name: string, answer: Promise<T>, call: CallOptions): Promise<T> {
+    return this.#within(name, answer, withinOf(call, Number.POSITIVE_INFINITY));
   }
 
   /** Makes sure, once for each executor, that nothing is missing: for what is sent by others, who cannot migrate. */
@@ -161,9 +181,10 @@ export class Session {
   }
 
   /** Applies the migrations that are missing. Calls in flight share one run. */
-  migrate(options?: MigrateOptions): Promise<void> {
-    if (options !== undefined) return this.#applyMigrations(options); // another run may not do what was asked
-    return this.#migrateOnce();
+  migrate(options?: MigrateOptions, call: CallOptions = {}): Promise<void> {
+    // Another run may not do what was asked.
+    const done = options === undefined ? this.#migrateOnce() : this.#applyMigrations(options);
+    return this.#within("migrate", done, withinOf(call, MIGRATION_MS));
   }
 
   #migrateOnce(meter?: QueryMeter): Promise<void> {

@@ -72,10 +72,19 @@ export class Store extends Session {
     return this.execute(build(this.target, ...args), call);
   }
 
-  /** With a parent the tasks are refused with `LostLease` once its lease is gone. */
-  submit(tasks: readonly NewTask[], call?: CallOptions, parent?: Held): Promise<SubmittedTask[]> {
+  /**
+   * With a parent the tasks are refused with `LostLease` once its lease is gone.
+   *
+   * @param isResent Whether the same was sent before and may have been committed: then what it did is found again.
+   */
+  submit(
+    tasks: readonly NewTask[],
+    call?: CallOptions,
+    parent?: Held,
+    isResent = false,
+  ): Promise<SubmittedTask[]> {
     const { target } = this;
-    const submission = submit(target, tasks);
+    const submission = submit(target, tasks, isResent);
     return this.execute(parent === undefined ? submission : fenced(target, parent, submission), call);
   }
 

@@ -91,6 +91,7 @@ export async function wait(
     return json(200, await ("id" in ref ? wadi.wait(ref.id, options) : wadi.waitByKey(ref.key, options)));
   } catch (error) {
     if (!(error instanceof TaskTimeout)) throw error;
+    if (error.cause !== undefined) throw error.cause; // the database could not be asked
     if (error.task === null) throw notFound(ref);
     return json(202, error.task);
   }

@@ -1,8 +1,11 @@
 import { integer, MAX_TIMER_MS } from "../core/arguments.ts";
 import { backoffDelay, sleep } from "../core/backoff.ts";
+import { monotonicMs } from "../core/clock.ts";
 import { InvalidArgument, QueueFull } from "../core/errors.ts";
 import type { NewTask } from "../core/operations/submit.ts";
+import { type CallOptions, isOver } from "../core/session.ts";
 import type { Store } from "../core/store.ts";
+import { countAnswered } from "./answered-submits.ts";
 
 export interface BackpressureOptions {
   /**
@@ -21,7 +24,13 @@ const PAUSE = { baseMs: 50, capMs: 1000 };
 
 interface Waiter {
   readonly count: number;
+  /** Those of its tasks that have a key, and so perhaps a task already. */
+  readonly keyed: readonly NewTask[];
+  /** How many of them were only answered with that task when `gate.askedAt` was this. */
+  answered: { readonly count: number; readonly askedAt: number };
+  readonly beganAtMs: number;
   readonly endMs: number;
+  readonly call: CallOptions;
   /** When it came, or looked last, on a clock that counts. */
   cameAt: number;
   resolve(): void;
@@ -65,13 +74,19 @@ export class Backpressure {
    *
    * @throws {QueueFull} if there is none in time.
    */
-  async admit(tasks: readonly NewTask[]): Promise<void> {
+  async admit(tasks: readonly NewTask[], call: CallOptions = {}): Promise<void> {
     const max = this.#maxDepth;
     if (max === undefined) return;
-    const counts = new Map<string, number>();
-    for (const { columns } of tasks) counts.set(columns.queue, (counts.get(columns.queue) ?? 0) + 1);
-    const gates: [gate: Gate, count: number][] = [];
-    for (const [queue, count] of counts) {
+    const byQueue = new Map<string, NewTask[]>();
+    for (const task of tasks) {
+      const { queue } = task.columns;
+      const others = byQueue.get(queue);
+      if (others === undefined) byQueue.set(queue, [task]);
+      else others.push(task);
+    }
+    const gates: [gate: Gate, tasks: readonly NewTask[]][] = [];
+    for (const [queue, members] of byQueue) {
+      const count = members.length;
       const maxDepth = typeof max === "number" ? max : Object.hasOwn(max, queue) && max[queue];
       if (!maxDepth) continue;
       if (count > maxDepth) {
@@ -79,9 +94,9 @@ export class Backpressure {
           `${count} tasks at once never fit the maxQueueDepth of ${maxDepth} of the queue "${queue}"; submit fewer`,
         );
       }
-      gates.push([this.#gateOf(queue, maxDepth), count]);
+      gates.push([this.#gateOf(queue, maxDepth), members]);
     }
-    await Promise.all(gates.map(([gate, count]) => this.#pass(gate, count)));
+    await Promise.all(gates.map(([gate, members]) => this.#pass(gate, members, call)));
   }
 
   #gateOf(queue: string, maxDepth: number): Gate {
@@ -93,10 +108,21 @@ export class Backpressure {
     return gate;
   }
 
-  #pass(gate: Gate, count: number): Promise<void> {
+  #pass(gate: Gate, tasks: readonly NewTask[], call: CallOptions): Promise<void> {
     return new Promise((resolve, reject) => {
-      const endMs = Date.now() + this.#maxWaitMs;
-      const waiter = { count, endMs, cameAt: ++this.#ticks, resolve, reject };
+      const beganAtMs = monotonicMs();
+      const endMs = beganAtMs + this.#maxWaitMs;
+      const waiter: Waiter = {
+        count: tasks.length,
+        keyed: tasks.filter(({ key }) => key !== null),
+        answered: { count: 0, askedAt: 0 },
+        beganAtMs,
+        endMs,
+        call,
+        cameAt: ++this.#ticks,
+        resolve,
+        reject,
+      };
       // A turn later, so that submits of one tick ask together.
       if (gate.waiting.push(waiter) === 1) queueMicrotask(() => this.#letPass(gate));
     });
@@ -107,18 +133,32 @@ export class Backpressure {
     const { queue, maxDepth, waiting } = gate;
     for (let looks = 1; waiting.length > 0; ) {
       const first = waiting[0]!;
+      if (isOver(first.call)) {
+        waiting.shift(); // its caller has left
+        continue;
+      }
       // What the database said since this submit came is as good an answer to it.
       const isAnswered = gate.askedAt > first.cameAt;
-      const leftMs = first.endMs - Date.now();
-      if (gate.credit >= first.count && (isAnswered || Date.now() < gate.untilMs)) {
-        gate.credit -= first.count;
+      const leftMs = first.endMs - monotonicMs();
+      const count = first.count - first.answered.count;
+      if (gate.credit >= count && (isAnswered || monotonicMs() < gate.untilMs)) {
+        gate.credit -= count;
         looks = 1;
         first.resolve();
       } else if (!isAnswered) {
-        const asked = { askedAt: ++this.#ticks, untilMs: Date.now() + CREDIT_MS };
-        const credit = await this.#store.queueDepth(queue, maxDepth).catch(first.reject);
+        const asked = { askedAt: ++this.#ticks, untilMs: monotonicMs() + CREDIT_MS };
+        const credit = await this.#store
+          .queueDepth(queue, maxDepth, { deadlineMs: first.call.deadlineMs })
+          .catch(first.reject);
         if (credit !== undefined) {
           Object.assign(gate, asked, { credit });
+          continue;
+        }
+      } else if (first.keyed.length > 0 && first.answered.askedAt !== gate.askedAt) {
+        const { askedAt } = gate;
+        const answered = await countAnswered(this.#store, first.keyed, first.call).catch(first.reject);
+        if (answered !== undefined) {
+          first.answered = { count: answered, askedAt };
           continue;
         }
       } else if (leftMs > 0) {
@@ -126,7 +166,7 @@ export class Backpressure {
         first.cameAt = ++this.#ticks;
         continue;
       } else {
-        first.reject(new QueueFull(queue, maxDepth));
+        first.reject(new QueueFull(queue, maxDepth, monotonicMs() - first.beganAtMs));
       }
       waiting.shift();
     }

@@ -1,4 +1,4 @@
-import { isRefusal } from "../core/errors.ts";
+import { WadiError } from "../core/errors.ts";
 import type { CallOptions } from "../core/session.ts";
 import type { Store } from "../core/store.ts";
 import type { Task } from "../core/task.ts";
@@ -81,7 +81,7 @@ export class RowReader {
       this.#done(trip, refs);
       const open = refs.filter(({ wait }) => wait.isOpen);
       // The rows may be too large for one answer: fewer at a time then.
-      if (isRefusal(error) && open.length > 1) {
+      if (WadiError.is(error) && !error.retryable && open.length > 1) {
         for (const ref of open) ref.isReading = true;
         for (const ref of open) ref.wait.reading++;
         const half = open.length >> 1;

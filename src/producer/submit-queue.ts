@@ -1,14 +1,23 @@
 import { isRefusal } from "../core/errors.ts";
 import type { Held } from "../core/operations/lease.ts";
 import type { NewTask, SubmittedTask } from "../core/operations/submit.ts";
+import { type CallOptions, isOver } from "../core/session.ts";
 import { type SplitLimits, splitTasks } from "../core/split.ts";
 
-/** Sends tasks in one round trip. */
-type Submit = (tasks: readonly NewTask[], parent: Held | undefined) => Promise<SubmittedTask[]>;
+/** How a submit is sent. */
+export interface SendOptions {
+  /** The lease without which the task is refused. */
+  readonly parent?: Held | undefined;
+  readonly call?: CallOptions | undefined;
+  /** Whether the same was sent before and may have been committed. */
+  readonly isResent?: boolean | undefined;
+}
 
-interface Waiting {
+/** Sends tasks in one round trip. */
+type Submit = (tasks: readonly NewTask[], options: SendOptions) => Promise<SubmittedTask[]>;
+
+interface Waiting extends SendOptions {
   readonly task: NewTask;
-  readonly parent: Held | undefined;
   resolve(submitted: SubmittedTask): void;
   reject(error: unknown): void;
 }
@@ -28,17 +37,20 @@ export class SubmitQueue {
   }
 
   /** With a parent only what has the same one shares the round trip: a lost lease is no business of the others. */
-  add(task: NewTask, parent?: Held): Promise<SubmittedTask> {
+  add(task: NewTask, options: SendOptions): Promise<SubmittedTask> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ task, parent, resolve, reject }) === 1) queueMicrotask(() => this.#flush());
+      const waiting = { ...options, task, resolve, reject };
+      if (this.#waiting.push(waiting) === 1) queueMicrotask(() => this.#flush());
     });
   }
 
   #flush(): void {
-    const waiting = this.#waiting;
+    const waiting = this.#waiting.filter(({ call }) => call === undefined || !isOver(call));
     this.#waiting = [];
-    for (const parent of new Set(waiting.map((entry) => entry.parent))) {
-      const family = waiting.filter((entry) => entry.parent === parent);
+    for (const entry of waiting.filter(({ isResent }) => isResent)) void this.#send([entry]);
+    const fresh = waiting.filter(({ isResent }) => !isResent);
+    for (const parent of new Set(fresh.map((entry) => entry.parent))) {
+      const family = fresh.filter((entry) => entry.parent === parent);
       // Apart, because a keyed submit may have to wait for a lock that is no business of the others.
       void this.#sendAll(family.filter(({ task }) => task.key === null));
       void this.#sendAll(family.filter(({ task }) => task.key !== null));
@@ -59,10 +71,11 @@ export class SubmitQueue {
 
   async #send(part: readonly Waiting[]): Promise<void> {
     try {
-      const submitted = await this.#submit(
-        part.map(({ task }) => task),
-        part[0]!.parent,
-      );
+      const [first] = part;
+      // What several share lasts as long as its last caller waits; each of them may leave sooner.
+      const call = part.length === 1 ? first!.call : { deadlineMs: latest(part) };
+      const tasks = part.map(({ task }) => task);
+      const submitted = await this.#submit(tasks, { ...first, call });
       for (const [i, { resolve }] of part.entries()) resolve(submitted[i]!);
     } catch (error) {
       // What the database refuses may be the fault of one: nothing was written, so each is sent by itself.
@@ -70,4 +83,10 @@ export class SubmitQueue {
       else for (const { reject } of part) reject(error);
     }
   }
+}
+
+/** The latest deadline; undefined leaves it to the default. */
+function latest(part: readonly Waiting[]): number | undefined {
+  const deadlines = part.map(({ call }) => call?.deadlineMs);
+  return deadlines.every((deadline) => deadline !== undefined) ? Math.max(...deadlines) : undefined;
 }

@@ -1,7 +1,7 @@
 import { AlreadyExists, InvalidArgument } from "../core/errors.ts";
 import { fenceKeys } from "../core/operations/key-fence.ts";
-import type { Held } from "../core/operations/lease.ts";
 import { type NewTask, type SubmittedTask, submit } from "../core/operations/submit.ts";
+import type { CallOptions } from "../core/session.ts";
 import { splitTasks } from "../core/split.ts";
 import type { Store } from "../core/store.ts";
 import { Backpressure, type BackpressureOptions } from "./backpressure.ts";
@@ -17,7 +17,7 @@ import {
   type SubmitOptions,
   validatePayload,
 } from "./submission.ts";
-import { SubmitQueue } from "./submit-queue.ts";
+import { type SendOptions, SubmitQueue } from "./submit-queue.ts";
 
 export interface SubmitterOptions extends BackpressureOptions {
   /** Called at each submit; what it returns is added to the task's metadata, where the submit's own entries stay. */
@@ -50,7 +50,7 @@ export class Submitter {
     this.#signals = signals;
     this.#defaults = { hook, keysAcrossNames };
     this.#backpressure = new Backpressure(store, options);
-    this.#queue = new SubmitQueue(store.executor.limits, (tasks, parent) => this.#send(tasks, parent));
+    this.#queue = new SubmitQueue(store.executor.limits, (tasks, options) => this.#send(tasks, options));
   }
 
   /** Checks and serialises one submit. Nothing is sent. */
@@ -73,21 +73,39 @@ export class Submitter {
     return prepared;
   }
 
-  async submit(prepared: NewTask, parent?: Held): Promise<SubmittedTask> {
-    await this.#backpressure.admit([prepared]);
-    return notRejected(prepared, await this.#queue.add(prepared, parent));
+  /** Waits for room and sends. */
+  async submit(prepared: NewTask, options: SendOptions = {}): Promise<SubmittedTask> {
+    await this.admit([prepared], options.call);
+    return this.send(prepared, options);
+  }
+
+  /** Waits until the queues have room for these tasks. */
+  async admit(prepared: readonly NewTask[], call?: CallOptions): Promise<void> {
+    const admitted = this.#backpressure.admit(prepared, call);
+    return call === undefined ? admitted : this.#store.within("submit", admitted, call);
+  }
+
+  /** Sends a task that was admitted. */
+  async send(prepared: NewTask, options: SendOptions): Promise<SubmittedTask> {
+    const sent = this.#queue.add(prepared, options);
+    const { call } = options;
+    return notRejected(
+      prepared,
+      await (call === undefined ? sent : this.#store.within("submit", sent, call)),
+    );
   }
 
   async submitMany(
     task: string | AnyTaskDefinition,
     entries: readonly SubmitEntry[],
+    call: CallOptions = {},
   ): Promise<SubmittedTask[]> {
     const prepared = prepareMany(this.check, task, entries);
     for (const each of prepared) await validatePayload(task, each);
-    await this.#backpressure.admit(prepared);
+    await this.admit(prepared, call);
     const parts: SubmittedTask[][] = [];
     for (const part of splitTasks(prepared, this.#store.executor.limits))
-      parts.push(await this.#sendMany(part));
+      parts.push(await this.#sendMany(part, call));
     return parts.flat();
   }
 
@@ -101,25 +119,25 @@ export class Submitter {
     if (news.length > 0) this.#signals.queued([...new Set(news.map(({ queue }) => queue))]);
   };
 
-  async #send(tasks: readonly NewTask[], parent?: Held): Promise<SubmittedTask[]> {
-    const submitted = await this.#store.submit(tasks, undefined, parent);
+  async #send(tasks: readonly NewTask[], { parent, call, isResent }: SendOptions): Promise<SubmittedTask[]> {
+    const submitted = await this.#store.submit(tasks, call, parent, isResent);
     this.announce(submitted);
     return submitted;
   }
 
   /** Queues all of them, or none if a key belongs to another name: one outcome among many is easily overlooked. */
-  async #sendMany(tasks: readonly NewTask[]): Promise<SubmittedTask[]> {
+  async #sendMany(tasks: readonly NewTask[], call: CallOptions): Promise<SubmittedTask[]> {
     const { target } = this.#store;
     const operation = fenceKeys(target, tasks, submit(target, tasks), { rejects: false });
     try {
-      const submitted = await this.#store.execute(operation);
+      const submitted = await this.#store.execute(operation, call);
       this.announce(submitted);
       return submitted;
     } catch (error) {
       if (!(error instanceof AlreadyExists)) throw error;
       // The error of a fence has room for ids only.
       const { key, taskId, submittedName: submitted } = error;
-      const existing = (await this.#store.get({ id: taskId }))?.name;
+      const existing = (await this.#store.get({ id: taskId }, call))?.name;
       throw new AlreadyExists(key, taskId, { submitted, existing });
     }
   }

@@ -1,19 +1,22 @@
-import { onlyKnown } from "../core/arguments.ts";
-import { InvalidArgument, TaskCanceled, TaskFailed } from "../core/errors.ts";
+import { onlyKnown, text } from "../core/arguments.ts";
+import { InvalidArgument } from "../core/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import type { MigrateOptions } from "../core/migrate.ts";
 import type { TaskState } from "../core/operations/read.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
+import type { CallOptions } from "../core/session.ts";
 import { Store, type StoreOptions } from "../core/store.ts";
-import { isTerminal, type Task } from "../core/task.ts";
+import type { Task } from "../core/task.ts";
+import { callTask } from "./call.ts";
 import type { AnyTaskDefinition, TaskDefinition } from "./define-task.ts";
 import { ownBatch, type Statements } from "./own-batch.ts";
 import { type InTransaction, inTransaction } from "./own-transaction.ts";
 import { PollLoop } from "./poll-loop.ts";
 import { type Lineage, SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submission.ts";
+import { checkCall, type SubmitCallOptions, splitCall } from "./submit-call.ts";
 import { Submitter, type SubmitterOptions } from "./submitter.ts";
 import { byId, byKey, TaskAdmin } from "./task-admin.ts";
-import { checkWait, openWait, WAIT_OPTIONS, type WaitOptions, waitForTask } from "./wait.ts";
+import { type CallTaskOptions, checkWait, WAIT_OPTIONS, type WaitOptions, waitForTask } from "./wait.ts";
 import { namesOf, waitForTasks } from "./wait-many.ts";
 import { watchTask } from "./watch.ts";
 
@@ -59,15 +62,16 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
   submit<Input, Payload, Result>(
     task: TaskDefinition<Input, Payload, Result>,
     payload: Input,
-    options?: SubmitOptions,
+    options?: SubmitOptions & SubmitCallOptions,
   ): Promise<SubmittedTask<Input, Result>>;
-  submit(task: string, payload: unknown, options?: SubmitOptions): Promise<SubmittedTask>;
-  submit(
+  submit(task: string, payload: unknown, options?: SubmitOptions & SubmitCallOptions): Promise<SubmittedTask>;
+  async submit(
     task: string | AnyTaskDefinition,
     payload: unknown,
-    options?: SubmitOptions,
+    options?: SubmitOptions & SubmitCallOptions,
   ): Promise<SubmittedTask> {
-    return this.submitFrom(undefined, task, payload, options);
+    const { call, rest } = splitCall(options);
+    return this.submitFrom(undefined, task, payload, rest, call);
   }
 
   /** `submit` for a child of another task, refused with `LostLease` once the parent's lease is gone. */
@@ -76,11 +80,10 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     task: string | AnyTaskDefinition,
     payload: unknown,
     options?: SubmitOptions,
+    call?: CallOptions,
   ): Promise<SubmittedTask> {
-    return this.#submitter.submit(
-      await this.#submitter.prepare(lineage, task, payload, options),
-      lineage?.held,
-    );
+    const prepared = await this.#submitter.prepare(lineage, task, payload, options);
+    return this.#submitter.submit(prepared, { parent: lineage?.held, call });
   }
 
   /**
@@ -94,13 +97,19 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
   submitMany<Input, Payload, Result>(
     task: TaskDefinition<Input, Payload, Result>,
     entries: readonly SubmitEntry<Input>[],
+    call?: SubmitCallOptions,
   ): Promise<SubmittedTask<Input, Result>[]>;
-  submitMany(task: string, entries: readonly SubmitEntry[]): Promise<SubmittedTask[]>;
+  submitMany(
+    task: string,
+    entries: readonly SubmitEntry[],
+    call?: SubmitCallOptions,
+  ): Promise<SubmittedTask[]>;
   async submitMany(
     task: string | AnyTaskDefinition,
     entries: readonly SubmitEntry[],
+    call?: SubmitCallOptions,
   ): Promise<SubmittedTask[]> {
-    return this.#submitter.submitMany(task, entries);
+    return this.#submitter.submitMany(task, entries, checkCall("submitMany", call));
   }
 
   /**
@@ -179,49 +188,38 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
   }
 
   /**
-   * Submits a task, waits for it and returns its result.
+   * Submits a task, waits for it and returns its result. It outlives an outage that is shorter than its `timeoutMs`, the
+   * submit included: the task has its id from the start, so that what is sent again is one task.
    *
    * @throws {TaskFailed} | {TaskCanceled} | {TaskTimeout}
+   * @throws {DriverError} with `taskId`; a call with this `id` makes no second task.
    */
   call<Input, Payload, Result>(
     task: TaskDefinition<Input, Payload, Result>,
     payload: Input,
-    options?: SubmitOptions & WaitOptions,
+    options?: SubmitOptions & CallTaskOptions,
   ): Promise<Result>;
-  call(task: string, payload: unknown, options?: SubmitOptions & WaitOptions): Promise<unknown>;
+  call(task: string, payload: unknown, options?: SubmitOptions & CallTaskOptions): Promise<unknown>;
   async call(
     task: string | AnyTaskDefinition,
     payload: unknown,
-    options: SubmitOptions & WaitOptions = {},
+    options: SubmitOptions & CallTaskOptions = {},
   ): Promise<unknown> {
-    onlyKnown("call", options, [...SUBMIT_OPTIONS, ...WAIT_OPTIONS]);
-    const { timeoutMs, signal, pollMs, maxPollMs, ...submitOptions } = options;
+    onlyKnown("call", options, [...SUBMIT_OPTIONS, ...WAIT_OPTIONS, "id"]);
+    const { timeoutMs, signal, pollMs, maxPollMs, id, ...submitOptions } = options;
     const wait = checkWait({ timeoutMs, signal, pollMs, maxPollMs });
+    const again = id === undefined ? null : text("id", id);
     const prepared = await this.#submitter.prepare(undefined, task, payload, submitOptions);
-    // Before the submit: in the same process the task may be done before its submit has returned.
-    const mine = openWait(this.#waits, { id: prepared.columns.id }, wait, true);
-    mine.done.catch(() => {}); // the submit may fail first
-    let done: Task;
-    try {
-      done = await this.#submitter.submit(prepared);
-      if (!isTerminal(done.status)) {
-        if (done.id === prepared.columns.id) this.#waits.resume(mine.open);
-        done = await (done.id === prepared.columns.id ? mine.done : waitForTask(this.#waits, done, wait));
-      }
-    } finally {
-      this.#waits.close(mine.open);
-    }
-    if (done.status === "failed") throw new TaskFailed(done);
-    if (done.status === "canceled") throw new TaskCanceled(done);
-    return done.result;
+    const sent = again === null ? prepared : { ...prepared, columns: { ...prepared.columns, id: again } };
+    return callTask(this.#waits, this.#submitter, sent, wait, again !== null);
   }
 
   /**
    * Applies missing migrations. Not needed: the first operation that finds no tables does the same. What is
-   * optional is applied only here.
+   * optional is applied only here. It ends after ten minutes unless `call` says otherwise.
    */
-  migrate(options?: MigrateOptions): Promise<void> {
-    return this.store.migrate(options);
+  async migrate(options?: MigrateOptions, call?: SubmitCallOptions): Promise<void> {
+    return this.store.migrate(options, checkCall("migrate", call));
   }
 
   /** Closes what Wadi opened; waits that go on only poll from then on. The database client stays open. */

@@ -19,6 +19,14 @@ export interface WaitOptions {
   readonly maxPollMs?: number | undefined;
 }
 
+export interface CallTaskOptions extends WaitOptions {
+  /**
+   * Id of the task, from the error of an earlier try of this call (`taskId` of a `DriverError`, `id` of a `TaskTimeout`): if it
+   * was queued then, no second task is made. @default a new one
+   */
+  readonly id?: string | undefined;
+}
+
 export const WAIT_OPTIONS = ["timeoutMs", "signal", "pollMs", "maxPollMs"];
 
 export interface CheckedWait {
