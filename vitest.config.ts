@@ -8,6 +8,8 @@ export default defineConfig({
     maxWorkers: 2, // most files wait for a database, and by default a machine of two cores runs one at a time
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Workers log final failures, and many tests make some on purpose.
+    onConsoleLog: (text) => (text.startsWith("wadi: task ") ? false : undefined),
     coverage: { enabled: false },
   },
 });

@@ -1,12 +1,10 @@
+import { cleanText, describeError, isErrorLike } from "./describe-error.ts";
 import { type TaskError, WadiError } from "./errors.ts";
 import { encodeJson, type JsonTarget } from "./json.ts";
 import type { ErrorEnvelope, Json } from "./task.ts";
 
-/** Longest text of an error that is stored, in characters. */
-const MAX_TEXT = 4000;
-
-/** NUL and lone surrogates would make Postgres refuse the whole settlement, and what is thrown may hold anything. */
-const clean = (text: unknown) => String(text).slice(0, MAX_TEXT).replaceAll("\0", "").toWellFormed();
+/** Most characters of JSON that the details of a handler's own may have. */
+const MAX_DETAILS = 64_000;
 
 /** Builds the envelope that is stored with a failed attempt. */
 export function envelope(
@@ -14,47 +12,67 @@ export function envelope(
   code: string,
   message: string,
   retryable: boolean,
-  details: Json = null,
+  details: Json = {},
 ): ErrorEnvelope {
-  return { type: clean(type), code: clean(code), message: clean(message), retryable, details };
+  return { type: cleanText(type), code: cleanText(code), message: cleanText(message), retryable, details };
 }
 
-/** Builds the envelope for whatever a handler threw. */
+/** Builds the envelope for whatever a handler threw. Never throws. */
 export function envelopeOf(error: unknown, target: JsonTarget): ErrorEnvelope {
-  try {
-    if (WadiError.is(error) && error.code === "TASK_ERROR") {
-      const { name, taskCode, message, retryable, details } = error as TaskError;
-      return envelope(name, taskCode, message, retryable, jsonDetails(details, target));
-    }
-    if (error instanceof Error) {
-      return envelope(error.name, "handler_error", error.message, true, causeOf(error));
-    }
-  } catch {
-    // One of its getters threw.
+  if (!isErrorLike(error)) {
+    if (typeof error === "string") return envelope("string", "handler_error", error, true);
+    const thrown = ownDetails(error, target);
+    const details = thrown === undefined || thrown === null ? {} : { thrown };
+    return envelope(typeof error, "handler_error", "a non-Error value was thrown", true, details);
   }
-  return envelope(
-    typeof error,
-    "handler_error",
-    typeof error === "string" ? error : "what was thrown is no Error",
-    true,
-  );
+  const { name, message, code, ...rest } = describeError(error);
+  const said = saidBy(error);
+  if (said === null) {
+    const details = code === undefined ? rest : { code, ...rest };
+    return envelope(name, "handler_error", message, true, details as Json);
+  }
+  // Thrown on purpose: its code says more than where that was.
+  const { stack: _, ...described } = rest;
+  return envelope(name, said.code, message, said.retryable, withOwn(said.details, described as Json, target));
 }
 
-/** Errors of Wadi leave it to their cause to say what the database or a schema said. */
-function causeOf(error: Error): Json {
-  const { cause } = error;
-  return WadiError.is(error) && cause instanceof Error
-    ? { cause: clean(`${cause.name}: ${cause.message}`) }
-    : null;
-}
-
-/** Details are a courtesy: what JSON or this database cannot hold is left out rather than losing the failure. */
-function jsonDetails(details: unknown, target: JsonTarget): Json {
+/** What a TaskError says by itself; null of any other error. */
+function saidBy(error: object): { code: string; retryable: boolean; details: unknown } | null {
   try {
-    const plain = JSON.parse(JSON.stringify(details)) as Json;
+    if (!WadiError.is(error) || error.code !== "TASK_ERROR") return null;
+    const { taskCode, retryable, details } = error as TaskError;
+    return { code: taskCode, retryable, details };
+  } catch {
+    return null; // one of its getters threw
+  }
+}
+
+/** What the handler says goes before what the error says by itself, and nothing is added to what is no object. */
+export function withOwn(own: unknown, described: Json, target: JsonTarget): Json {
+  const kept = ownDetails(own, target);
+  if (kept === undefined || kept === null) return described;
+  return isObject(kept) && isObject(described) ? { ...described, ...kept } : kept;
+}
+
+function isObject(value: Json): value is { [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Details are a courtesy: texts are made safe, and what JSON or this database cannot hold, or is too large, is left out
+ * rather than losing the failure.
+ */
+function ownDetails(details: unknown, target: JsonTarget): Json | undefined {
+  try {
+    const json = JSON.stringify(details, (_, value) =>
+      typeof value === "string" ? cleanText(value, MAX_DETAILS) : value,
+    );
+    if (json === undefined) return undefined;
+    if (json.length > MAX_DETAILS) return { omitted: `details of ${json.length} characters` };
+    const plain = JSON.parse(json) as Json;
     encodeJson(plain, "", target);
     return plain;
   } catch {
-    return null;
+    return undefined;
   }
 }

@@ -12,11 +12,13 @@ import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { SubmitOptions } from "../producer/submission.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import { type Delivery, validate } from "./delivery.ts";
+import { type FailOptions, failureOf } from "./fail-reason.ts";
 import type { Lease } from "./leases.ts";
-import { completed, failed, timedOut } from "./outcome.ts";
+import { completed, delayOf, failed, failedAs, timedOut } from "./outcome.ts";
 import type { OwnStatement } from "./own-statements.ts";
 import type { Member } from "./pools.ts";
 import { succeedWith } from "./succeed-with.ts";
+import { type SettledTask, Taken } from "./taken.ts";
 
 /** Whose attempts they are. */
 export interface AttemptOwner {
@@ -66,6 +68,7 @@ export class Attempt implements Held {
   /** What the handler threw meanwhile. */
   #thrownMeanwhile: { readonly thrown: unknown } | null = null;
   #giveUp: AbortController | null = null;
+  readonly taken = new Taken();
 
   constructor(
     owner: AttemptOwner,
@@ -131,6 +134,13 @@ export class Attempt implements Held {
     if (this.#elsewhere) this.#thrownMeanwhile = { thrown };
     const { backoff, wadi } = this.#owner;
     this.end(this.#timeout ?? failed(this.task, thrown, backoff, wadi.executor));
+  }
+
+  /** Ends it as failed because a handler says so. @throws {InvalidArgument} for a reason or an option that is unknown. */
+  failBecause(reason: unknown, options: FailOptions | undefined): void {
+    const { backoff, wadi } = this.#owner;
+    const { error, delayMs } = failureOf(reason, options, wadi.executor);
+    this.end(this.#timeout ?? failedAs(this.task, error, delayMs ?? delayOf(reason), backoff));
   }
 
   /** Hands the task back without spending the attempt. */
@@ -201,6 +211,10 @@ export class Attempt implements Held {
   notSettledElsewhere(): void {
     this.#elsewhere = false;
     if (this.#meanwhile !== null) this.end(this.#meanwhile);
+  }
+
+  get settled(): Promise<SettledTask> {
+    return this.taken.settled(this.task, () => this.#owner.wadi.store.get({ id: this.id }));
   }
 
   async progress(value: number | null, message?: string): Promise<void> {

@@ -4,7 +4,9 @@ import type { Task } from "../core/task.ts";
 import type { TaskDefinition } from "../producer/define-task.ts";
 import type { SubmitOptions } from "../producer/submission.ts";
 import type { Attempt } from "./attempt.ts";
+import type { FailOptions } from "./fail-reason.ts";
 import type { OwnStatement } from "./own-statements.ts";
+import type { SettledTask } from "./taken.ts";
 
 /** A result that may be null need not be given. */
 export type ResultArgument<Result> = undefined extends Result
@@ -62,8 +64,21 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    * @throws {InvalidArgument} | {SerializationError} | {TaskError} for a statement or result that cannot be sent.
    */
   succeedWith(statements: readonly OwnStatement[], ...result: ResultArgument<Result>): Promise<Result>;
-  /** Ends the attempt as failed at once, as if `error` had been thrown. */
-  fail(error: unknown): void;
+  /**
+   * Ends the attempt as failed at once. The reason is a message, an Error (as if it had been thrown) or a ready envelope
+   * `{ type, code, message, retryable, details }`; the options go before what it says itself.
+   *
+   * @throws {InvalidArgument} for any other reason, or an unknown option. The attempt goes on.
+   * @example item.fail("no source records", { retryable: false });
+   */
+  fail(reason: unknown, options?: FailOptions): void;
+  /**
+   * Resolves when the database has the outcome that `succeed`, `fail` or `succeedWith` gave, with the task as it is then: its
+   * `status` is `succeeded`, `failed` or `queued` (to be tried again); `canceled` if a cancel won, `lostLease` if the
+   * lease was lost and nothing is stored. One round trip; it never rejects. Await it after the attempt was ended:
+   * before that a handler waits for itself.
+   */
+  readonly settled: Promise<SettledTask<Payload, Result>>;
   /** Submits a child task; parent, root and correlation id are wired. */
   submit<Input, ChildPayload, ChildResult>(
     task: TaskDefinition<Input, ChildPayload, ChildResult>,
@@ -144,7 +159,10 @@ export class AttemptContext implements TaskContext {
       this.#attempt.succeedWith(statements, result);
   }
   get fail(): TaskContext["fail"] {
-    return (error) => this.#attempt.fail(error);
+    return (reason, options) => this.#attempt.failBecause(reason, options);
+  }
+  get settled(): Promise<SettledTask> {
+    return this.#attempt.settled;
   }
   get submit(): TaskContext["submit"] {
     const submit = (

@@ -1,5 +1,6 @@
 import type { ErrorEnvelope, Task, TaskStatus } from "../core/task.ts";
 import type { TaskContext } from "./context.ts";
+import type { Logger } from "./logger.ts";
 import type { DrainSummary } from "./tally.ts";
 
 /** The task an event is about. */
@@ -64,6 +65,11 @@ export interface WorkerHooks {
   readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
   /** Called for every error the worker survived. @default they are dropped */
   readonly onError?: ((error: unknown, scene: ErrorScene) => void) | undefined;
+  /**
+   * Where each final failure of a task is written, in one line and without its payload: an object with `error` and `warn`, as
+   * most loggers are. Null writes nothing. @default console
+   */
+  readonly logger?: Logger | null | undefined;
 }
 
 /** Tells an event. A listener that throws, or whose promise rejects, is an error the worker survived. */

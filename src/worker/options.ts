@@ -73,7 +73,7 @@ export interface Settings extends PoolSizes, ByteLimits, HandlerDefaults, StaySe
 
 const OPTIONS = [
   ...["queue", "queues", "concurrency", "resources", "prefetch", "maxInFlightBytes", "leaseMs", "maxRunMs"],
-  ...["backoff", "name", "around", "onEvent", "onError"],
+  ...["backoff", "name", "around", "onEvent", "onError", "logger"],
   ...STAYING_OPTIONS,
 ];
 const DEFAULT_BUDGET_MS = 25_000;
@@ -87,6 +87,10 @@ export function checkWorker(options: WorkerOptions): Settings {
   for (const [name, hook] of Object.entries({ around, onEvent, onError })) {
     if (hook !== undefined && typeof hook !== "function")
       throw new InvalidArgument(`${name} must be a function`);
+  }
+  const { logger = console } = options;
+  if (logger !== null && (typeof logger?.error !== "function" || typeof logger.warn !== "function")) {
+    throw new InvalidArgument("logger must be an object with error and warn, or null to log nothing");
   }
   return {
     queues: queuesOf(options) ?? ["default"],
@@ -102,7 +106,7 @@ export function checkWorker(options: WorkerOptions): Settings {
       capMs: integer("backoff.capMs", options.backoff?.capMs ?? 30_000, 0, MAX_DELAY_MS),
     },
     name: text("name", options.name ?? `wadi-${ulid().slice(-8).toLowerCase()}`),
-    hooks: { around, onEvent, onError },
+    hooks: { around, onEvent, onError, logger },
     ...checkStaying(options),
   };
 }

@@ -4,7 +4,7 @@ import { envelope, envelopeOf } from "../core/envelope.ts";
 import { type TaskError, WadiError } from "../core/errors.ts";
 import { encodeJson, type JsonTarget } from "../core/json.ts";
 import type { Outcome } from "../core/operations/settle.ts";
-import type { Task } from "../core/task.ts";
+import type { ErrorEnvelope, Task } from "../core/task.ts";
 
 /** What a returned value makes of its attempt. */
 export function completed(
@@ -22,16 +22,29 @@ export function completed(
 }
 
 /** What a thrown value makes of its attempt. */
-export function failed({ attempt }: Task, thrown: unknown, backoff: Backoff, target: JsonTarget): Outcome {
-  const error = envelopeOf(thrown, target);
+export function failed(task: Task, thrown: unknown, backoff: Backoff, target: JsonTarget): Outcome {
+  return failedAs(task, envelopeOf(thrown, target), delayOf(thrown), backoff);
+}
+
+/** What an error makes of its attempt. `delayMs` is the least time before the next one; null: the backoff. */
+export function failedAs(
+  { attempt }: Task,
+  error: ErrorEnvelope,
+  delayMs: number | null,
+  backoff: Backoff,
+): Outcome {
   if (!error.retryable) return { outcome: "fail", error };
-  let delayMs = backoffDelay(backoff, attempt);
+  return { outcome: "retry", error, delayMs: delayMs ?? backoffDelay(backoff, attempt) };
+}
+
+/** The delay that a TaskError asks for: whatever was thrown may have no such field, one of another type, or one that throws. */
+export function delayOf(thrown: unknown): number | null {
   try {
-    // Of whatever was thrown: it may have no such field, one of another type, or one that throws.
     const askedMs = Math.min(Math.max(0, Math.round((thrown as TaskError).delayMs!)), MAX_DELAY_MS);
-    if (askedMs >= 0) delayMs = askedMs;
-  } catch {}
-  return { outcome: "retry", error, delayMs };
+    return askedMs >= 0 ? askedMs : null;
+  } catch {
+    return null;
+  }
 }
 
 /** What becomes of an attempt whose time is up. */

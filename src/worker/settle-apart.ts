@@ -1,10 +1,16 @@
+import { describeError } from "../core/describe-error.ts";
 import { envelope } from "../core/envelope.ts";
-import { refusesValue } from "../core/errors.ts";
+import { type DriverError, isRefusal } from "../core/errors.ts";
 import type { Settled, Settlement } from "../core/operations/settle.ts";
-import type { ErrorEnvelope } from "../core/task.ts";
+import type { ErrorEnvelope, Json } from "../core/task.ts";
 import type { Attempt } from "./attempt.ts";
 
 type Settle = (settlements: readonly Settlement[]) => Promise<readonly Settled[]>;
+
+/** Whether the database refused what a settlement holds: a value that it cannot take, or one that a constraint forbids. */
+export function refusesContent(error: unknown): boolean {
+  return isRefusal(error) && ["invalid-value", "conflict"].includes((error as DriverError).kind);
+}
 
 /**
  * Settles attempts of which at least one has a value that the database refuses, by halves, so that all others go through.
@@ -19,7 +25,7 @@ export async function settleApart(attempts: readonly Attempt[], settle: Settle):
     try {
       settled.push(...(await settle(half.map(({ settlement }) => settlement!))));
     } catch (error) {
-      if (!refusesValue(error)) throw error;
+      if (!refusesContent(error)) throw error;
       settled.push(...(await settleApart(half, settle)));
     }
   }
@@ -31,26 +37,27 @@ async function settleAlone(attempt: Attempt, settle: Settle): Promise<Settled> {
   try {
     return (await settle([settlement]))[0]!;
   } catch (error) {
-    if (!refusesValue(error) || settlement.outcome === "release") throw error;
+    if (!refusesContent(error) || settlement.outcome === "release") throw error;
     attempt.settlement = replaced(settlement, error);
   }
-  return (await settle([attempt.settlement]))[0]!;
+  try {
+    return (await settle([attempt.settlement]))[0]!;
+  } catch (error) {
+    if (refusesContent(error)) attempt.settlement = settlement; // it was not the value, if this is refused too
+    throw error;
+  }
 }
 
 /** A result that the database cannot hold fails its task; an error keeps its outcome, with a text that it can hold. */
 function replaced(settlement: Settlement, refusal: unknown): Settlement {
   const { id, workerId, attempt } = settlement;
   if ("error" in settlement) return { ...settlement, error: plainText(settlement.error) };
-  const { cause, message } = refusal as Error;
-  const reason = cause instanceof Error ? { cause: `${cause.name}: ${cause.message}` } : null;
-  const error = envelope("DriverError", "unserializable_result", message, false, reason);
+  const { name, message, code: _, stack: __, ...said } = describeError(refusal as Error);
+  const error = envelope(name, "unserializable_result", message, false, said as Json);
   return { id, workerId, attempt, outcome: "fail", error: plainText(error) };
 }
 
 /** Printable ASCII, which every encoding of a database has. */
-function plainText({ type, code, message, retryable, details }: ErrorEnvelope): ErrorEnvelope {
-  const plain = (text: string) => text.replace(/[^\n -~]/gu, "?");
-  const cause = (details as { cause?: unknown } | null)?.cause;
-  const kept = typeof cause === "string" ? { cause: plain(cause) } : null;
-  return envelope(plain(type), plain(code), plain(message), retryable, kept);
+function plainText(error: ErrorEnvelope): ErrorEnvelope {
+  return JSON.parse(JSON.stringify(error).replace(/[^ -~]/gu, "?"));
 }

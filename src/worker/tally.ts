@@ -4,6 +4,9 @@ import { isTerminal, type TaskStatus } from "../core/task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import type { Attempt } from "./attempt.ts";
 import { emit, type TaskEvent, type WorkerHooks } from "./hooks.ts";
+import { crashLine, failureLine, log } from "./logger.ts";
+
+type Failed = Extract<Settlement, { outcome: "retry" }>;
 
 /** What one drain did, and what it left. */
 export interface DrainSummary {
@@ -71,11 +74,13 @@ export class Tally {
 
   lose(attempt: Attempt): void {
     this.lost++;
+    attempt.taken.as(null);
     if (this.#tells) emit(this.#hooks, { type: "lostLease", ...ran(attempt) });
   }
 
   recover(tasks: readonly Recovered[]): void {
     this.recovered += tasks.length;
+    for (const task of tasks) if (task.status === "failed") log(this.#hooks.logger, "error", crashLine(task));
     for (const task of this.#tells ? tasks : []) emit(this.#hooks, { type: "recovered", ...task });
   }
 
@@ -90,6 +95,7 @@ export class Tally {
         this.lose(attempt);
         continue;
       }
+      attempt.taken.as(status);
       this.#count(attempt, status);
       if (isTerminal(status)) done.push(attempt.id);
       else if ((attempt.settlement as { delayMs?: number } | null)?.delayMs === 0)
@@ -104,9 +110,11 @@ export class Tally {
     const was = settlement?.outcome === "release" ? "released" : "retried";
     const type = status === "queued" ? was : (status as "succeeded" | "failed" | "canceled");
     this[type]++;
+    if (type === "failed")
+      log(this.#hooks.logger, "error", failureLine(attempt.task, (settlement as Failed).error));
     if (!this.#tells) return;
     if (type === "failed" || type === "retried") {
-      const { error, delayMs = 0 } = settlement as Extract<Settlement, { outcome: "retry" }>;
+      const { error, delayMs = 0 } = settlement as Failed;
       const told = { ...ran(attempt), error };
       emit(this.#hooks, type === "failed" ? { type, ...told } : { type, ...told, delayMs });
     } else emit(this.#hooks, { type, ...ran(attempt) });

@@ -1,13 +1,13 @@
 import { type Backoff, backoffDelay } from "../core/backoff.ts";
 import { monotonicMs, toEpochMs } from "../core/clock.ts";
-import { isRefusal, refusesValue, WadiError } from "../core/errors.ts";
+import { isRefusal, WadiError } from "../core/errors.ts";
 import type { Claimed, ClaimRequest } from "../core/operations/lease.ts";
 import type { Settled } from "../core/operations/settle.ts";
 import type { CallOptions } from "../core/session.ts";
 import type { Attempt } from "./attempt.ts";
 import { report } from "./hooks.ts";
 import type { DrainPlan } from "./plan.ts";
-import { settleApart } from "./settle-apart.ts";
+import { refusesContent, settleApart } from "./settle-apart.ts";
 import type { Tally } from "./tally.ts";
 
 /** What one round trip settles and claims. */
@@ -142,7 +142,7 @@ export class Wire {
       if (request !== null) return await store.cycle(settlements, request, call, resent);
       return [await store.settle(settlements, call, resent), null];
     } catch (error) {
-      if (!refusesValue(error) || settlements.length === 0) throw error;
+      if (!refusesContent(error) || settlements.length === 0) throw error;
     }
     const settled = await settleApart(attempts, (some) => {
       this.#tally.roundTrips++;

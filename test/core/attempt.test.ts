@@ -26,7 +26,7 @@ describe("how an attempt ends", () => {
       code: "handler_error",
       message: "too far",
       retryable: true,
-      details: null,
+      details: { stack: expect.stringContaining("attempt.test.ts") },
     });
     expect(task!.runAtMs - clock.nowMs).toBeGreaterThanOrEqual(2000);
     expect(task!.runAtMs - clock.nowMs).toBeLessThan(4000);
@@ -95,14 +95,14 @@ describe("how an attempt ends", () => {
     const thrown: [unknown, object][] = [
       [delayMs, { message: "x" }],
       [Object.assign(new Error("x"), { delayMs: 5n }), { message: "x" }],
-      [undefined, { type: "undefined", message: "what was thrown is no Error" }],
+      [undefined, { type: "undefined", message: "a non-Error value was thrown" }],
       [null, { type: "object" }],
-      [message, { type: "object" }],
+      [message, { type: "Error", message: "" }],
       [Object.assign(new Error(), { message: { status: 500 } }), { message: "[object Object]" }],
       [Object.assign(new Error("x"), { name: 5n }), { type: "5" }],
       [Object.assign(new Error("x"), { name: "\ud800" }), { type: "\ufffd" }],
       [new TaskError("x", { code: "a\0b" }), { code: "ab" }],
-      [new TaskError("x", { details: deep }), { code: "task_error", details: null }],
+      [new TaskError("x", { details: deep }), { code: "task_error", details: {} }],
     ];
     for (const [error, expected] of thrown) {
       const wadi = memoryWadi();

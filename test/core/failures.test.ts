@@ -194,6 +194,6 @@ test("what the database said of a refused statement is stored with the attempt",
     .task("a", (ctx) => ctx.succeedWith([{ sql: "delete from nowhere", params: [] }], null))
     .drain();
   const [failure] = await wadi.failures(id);
-  const details = { cause: expect.stringMatching(/: no such table: nowhere$/) };
+  const details = { cause: { name: "SqliteError", message: "no such table: nowhere" } };
   expect(failure?.error).toMatchObject({ type: "DriverError", code: "handler_error", details });
 });

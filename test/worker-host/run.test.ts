@@ -185,7 +185,7 @@ describe("a database that fails", () => {
   test("ends a run only if it refuses its very first round trip", async () => {
     const { wadi, state } = fragile();
     await wadi.stats();
-    state.code = "SQLITE_READONLY";
+    state.code = "SQLITE_CORRUPT";
     state.isAway = true;
     const worker = new Worker(wadi, NO_POLLS).task("a", () => 1);
     await expect(worker.run()).rejects.toMatchObject({ name: "DriverError", retryable: false });

@@ -180,7 +180,7 @@ describe.each(pickTargets(["pg", "neon-http"]))("on $name", (target) => {
       type: "DriverError",
       code: "unserializable_result",
       retryable: false,
-      details: { cause: expect.stringContaining("not a seven") },
+      details: { cause: { message: "not a seven", code: "22023" } },
     });
     await close();
   });

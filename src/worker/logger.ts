@@ -1,0 +1,31 @@
+import type { ErrorEnvelope } from "../core/task.ts";
+
+/** Where a worker writes what an operator should see; `console` is one. */
+export interface Logger {
+  /** A task failed for good. One line, without its payload. */
+  error(message: string): void;
+  /** Something keeps tasks from running as they should. */
+  warn(message: string): void;
+}
+
+/** Longest line that is logged, in characters. */
+const MAX_LINE = 1000;
+
+/** Writes one line. A logger that throws is not the worker's trouble. */
+export function log(logger: Logger | null | undefined, level: keyof Logger, message: string): void {
+  try {
+    logger?.[level](`wadi: ${message}`.replace(/\s+/g, " ").slice(0, MAX_LINE));
+  } catch {}
+}
+
+export function failureLine(
+  task: { id: string; name: string; attempt: number; maxAttempts: number },
+  { type, code, message }: ErrorEnvelope,
+): string {
+  const { id, name, attempt, maxAttempts } = task;
+  return `task ${id} (${name}) failed for good on attempt ${attempt} of ${maxAttempts}: ${code}: ${type}: ${message}`;
+}
+
+export function crashLine({ id, name, attempt }: { id: string; name: string; attempt: number }): string {
+  return `task ${id} (${name}) failed for good on attempt ${attempt}: its lease expired, because its worker was killed, froze or blocked its event loop; see failures(id)`;
+}
