@@ -1,13 +1,14 @@
 import type { inTurn } from "./in-turn.ts";
 import type { PgClientLike, PgNotification } from "./pg.ts";
-
-type OnSignal = (channel: string, payload: string) => void;
-
-interface Subscription {
-  readonly channels: readonly string[];
-  readonly onSignal: OnSignal;
-  readonly onClose: (error?: unknown) => void;
-}
+import {
+  commands,
+  hearFirst,
+  type Link,
+  type Notify,
+  type OnSignal,
+  type Subscription,
+  stillHears,
+} from "./pg-hearing.ts";
 
 /** A client that listens, and how to give it back. */
 export interface ListenClient {
@@ -15,13 +16,8 @@ export interface ListenClient {
   /** Commands go one at a time, where the client is shared also with others. */
   readonly turn: ReturnType<typeof inTurn>;
   release(broken: boolean): void;
-}
-
-interface Link {
-  command(text: string): Promise<unknown>;
-  readonly subscriptions: Set<Subscription>;
-  /** Lets go of the client; the subscriptions are told if it was lost. */
-  end(lost: boolean, error?: unknown): void;
+  /** Whether its owner waits for its release. */
+  isEnding(): boolean;
 }
 
 /** LISTEN for any number of subscribers over one connection, held while there is one. */
@@ -54,28 +50,27 @@ export function shareOf(listen: Listen): { listen: Listen; close(): void } {
   };
 }
 
-/** A channel to hear oneself on, and how long that may take on a busy machine, in milliseconds. */
-const PROBE = "wadi_probe";
-const PROBE_MS = 2000;
-
-/** Sends a notification over another connection. */
-type Notify = (channel: string, payload: string) => Promise<unknown>;
+/** How often a connection that listens proves that it hears, unless it heard something meanwhile. */
+const PROOF_MS = 30_000;
 
 /** Without `notify` it is taken on trust that notifications arrive. */
 export function pgListener(open: () => Promise<ListenClient>, notify?: Notify): Listen {
   let link: Promise<Link> | undefined;
 
   async function connect(): Promise<Link> {
-    const { client, turn, release } = await open();
+    const { client, turn, release, isEnding } = await open();
     const subscriptions = new Set<Subscription>();
     let ended = false;
+    let hasHeard = false;
     const onNotification = ({ channel, payload }: PgNotification) => {
+      hasHeard = true;
       for (const subscription of [...subscriptions]) {
         if (subscription.channels.includes(channel)) subscription.onSignal(channel, payload ?? "");
       }
     };
     const onLost = (error?: unknown) => opened.end(true, error);
     const opened: Link = {
+      probe: `wadi_probe_${crypto.randomUUID()}`,
       command: (text) =>
         turn(async () => {
           if (ended) throw new Error("the connection was let go while a listener joined it");
@@ -85,9 +80,11 @@ export function pgListener(open: () => Promise<ListenClient>, notify?: Notify): 
       end(lost, error) {
         if (ended) return;
         ended = true;
+        clearInterval(proving);
         link = undefined;
         client.removeListener("notification", onNotification);
         client.removeListener("end", onLost);
+        client.ref?.();
         release(lost);
         client.removeListener("error", onLost); // only now: the pool listens again from release on
         const told = [...subscriptions];
@@ -95,37 +92,26 @@ export function pgListener(open: () => Promise<ListenClient>, notify?: Notify): 
         if (lost) for (const subscription of told) subscription.onClose(error);
       },
     };
+    async function prove(): Promise<void> {
+      if (isEnding()) return opened.end(true, new Error("the pool is being ended"));
+      if (!hasHeard && !(await stillHears(opened, notify))) {
+        opened.end(true, new Error("the connection that listened did not hear itself any more"));
+      }
+      hasHeard = false;
+    }
+    const proving = setInterval(prove, PROOF_MS);
+    (proving as { unref?(): void }).unref?.();
     client.on("notification", onNotification);
     client.on("error", onLost);
     client.on("end", onLost);
-    if (notify !== undefined) await hearOneself(opened, notify);
-    return opened;
-  }
-
-  /** A pooler in transaction mode takes LISTEN and delivers nothing: better to know than to wait for what never comes. */
-  async function hearOneself(opened: Link, notify: Notify): Promise<void> {
-    const payload = crypto.randomUUID();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let probe: Subscription | undefined;
     try {
-      await opened.command(commands("listen", [PROBE]));
-      await new Promise<void>((resolve, reject) => {
-        const onSignal: OnSignal = (_channel, told) => told === payload && resolve();
-        probe = { channels: [PROBE], onSignal, onClose: reject };
-        opened.subscriptions.add(probe);
-        const silent =
-          "LISTEN was taken and no notification came; a pooler in transaction mode delivers none";
-        timer = setTimeout(() => reject(new Error(`${silent}: pass \`listen: false\``)), PROBE_MS);
-        notify(PROBE, payload).catch(reject);
-      });
-      await opened.command(commands("unlisten", [PROBE]));
+      if (notify !== undefined) await hearFirst(opened, notify);
     } catch (error) {
       opened.end(true, error);
       throw error;
-    } finally {
-      clearTimeout(timer);
-      opened.subscriptions.delete(probe!);
     }
+    if (notify !== undefined) client.unref?.(); // to listen is no reason for a process to go on
+    return opened;
   }
 
   async function attach(subscription: Subscription): Promise<Link> {
@@ -148,6 +134,7 @@ export function pgListener(open: () => Promise<ListenClient>, notify?: Notify): 
     const unused = subscription.channels.filter(
       (name) => !rest.some((other) => other.channels.includes(name)),
     );
+    if (rest.length === 0 && notify !== undefined) unused.push(opened.probe);
     const sent = unused.length === 0 ? Promise.resolve() : opened.command(commands("unlisten", unused));
     sent.then(
       () => {
@@ -169,8 +156,4 @@ export function pgListener(open: () => Promise<ListenClient>, notify?: Notify): 
     }
     return () => detach(opened, subscription);
   };
-}
-
-function commands(verb: "listen" | "unlisten", channels: readonly string[]): string {
-  return channels.map((name) => `${verb} "${name.replaceAll('"', '""')}"`).join("; ");
 }

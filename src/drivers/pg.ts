@@ -21,6 +21,9 @@ export interface PgClientLike {
   on(event: "error" | "end", listener: (error?: unknown) => void): unknown;
   removeListener(event: "notification", listener: (message: PgNotification) => void): unknown;
   removeListener(event: "error" | "end", listener: (error?: unknown) => void): unknown;
+  /** Whether its socket keeps the process alive. */
+  ref?(): unknown;
+  unref?(): unknown;
   /** The wire: a client that owes an answer is cut off there, and not asked to end. */
   readonly connection?: { readonly stream?: { destroy?(): unknown } };
 }
@@ -28,6 +31,8 @@ export interface PgClientLike {
 /** The subset of a node-pg `Pool` that is used. */
 export interface PgPoolLike {
   readonly totalCount: number;
+  /** Whether its owner called `end()`. */
+  readonly ending?: boolean;
   readonly options?: { readonly max?: number | undefined; connectionTimeoutMillis?: number | undefined };
   connect(): Promise<PgClientLike & { release(broken?: boolean): void }>;
   on(event: "error", listener: (error: unknown) => void): unknown;
@@ -169,17 +174,19 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
 
   async function openListenClient(): Promise<ListenClient> {
     if (connections === undefined) {
-      return { client: client as PgClientLike, turn: clientTurn, release: ignore };
+      return { client: client as PgClientLike, turn: clientTurn, release: ignore, isEnding: () => false };
     }
     const borrowed = await connections.take();
     const release = (isBroken: boolean) => (isBroken ? giveUp(borrowed) : borrowed.release());
-    return { client: borrowed, turn: inTurn(), release };
+    return { client: borrowed, turn: inTurn(), release, isEnding: () => pool?.ending === true };
   }
   const listen =
     listening.get(client) ??
     pgListener(
       openListenClient,
-      pool && ((...params) => exchange([{ sql: "select pg_notify($1, $2)", params }])),
+      pool &&
+        ((channel, payload, signal) =>
+          exchange([{ sql: "select pg_notify($1, $2)", params: [channel, payload] }], signal)),
     );
   if (pool !== undefined) listening.set(pool, listen);
   const listener = shareOf(listen);

@@ -2,10 +2,15 @@ import { type Backoff, backoffDelay } from "../core/backoff.ts";
 import type { Executor } from "../core/executor.ts";
 import type { SignalState } from "./signals.ts";
 
+/** How long a connection is kept that nothing uses. */
+const IDLE_MS = 60_000;
 /** How soon a lost connection is opened again. */
 const RECONNECT: Backoff = { baseMs: 1000, capMs: 30_000 };
 
-/** One channel of the database: opened by its first user, kept, and opened again while it has users. */
+/**
+ * One channel of the database: opened by its first user, opened again while it has users, and given up a minute after the
+ * last of them, so that a module that is loaded again leaves no connection behind.
+ */
 export class Channel {
   readonly #executor: Executor;
   readonly #name: string;
@@ -14,6 +19,7 @@ export class Channel {
   readonly #onSignal: (payload: string | null, error?: unknown) => void;
   #link: Promise<(() => void) | undefined> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #idleTimer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
   #retryAtMs = 0;
   #isClosed = false;
@@ -32,6 +38,7 @@ export class Channel {
   }
 
   open(): void {
+    clearTimeout(this.#idleTimer);
     if (this.#executor.listen === undefined || this.#isClosed) return;
     if (this.#link !== undefined || this.#timer !== undefined) return;
     const pauseMs = this.#retryAtMs - Date.now();
@@ -48,12 +55,21 @@ export class Channel {
     if (this.#users.size > 0) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    if (this.#link === undefined) return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => void this.#letGo(), IDLE_MS);
+    (this.#idleTimer as { unref?(): void }).unref?.();
   }
 
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#isClosed = true;
+    await this.#letGo();
+  }
+
+  async #letGo(): Promise<void> {
+    clearTimeout(this.#idleTimer);
     const stopped = this.#link?.then((stop) => stop?.());
     const isOpen = this.state === "listening";
     this.#link = undefined;
@@ -66,6 +82,7 @@ export class Channel {
     const lost = (error: unknown = new Error("the connection that listened was lost")) => {
       if (this.#link !== link) return;
       this.#link = undefined;
+      clearTimeout(this.#idleTimer);
       this.state = this.#users.size > 0 ? "polling" : "local";
       this.#retryAtMs = Date.now() + backoffDelay(RECONNECT, ++this.#failures);
       if (this.#users.size > 0) this.open();

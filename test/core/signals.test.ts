@@ -185,6 +185,24 @@ describe("a lost connection", () => {
     releaseAgain();
   });
 
+  test("is given up a minute after the last subscriber left, and opened again for the next", async () => {
+    const { signals, calls, stops } = listening();
+    const release = signals.subscribe("t", () => {});
+    calls[0]!.open();
+    await settle();
+    release();
+    await vi.advanceTimersByTimeAsync(59_000);
+    signals.subscribe("u", () => {})();
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect([signals.state, stops()]).toEqual(["listening", 0]);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([signals.state, stops(), calls.length]).toEqual(["local", 1, 1]);
+    signals.subscribe("t", () => {});
+    calls[1]!.open();
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect([signals.state, stops()]).toEqual(["listening", 1]);
+  });
+
   test("tells those who wait for work that they may have missed some", async () => {
     const { signals, calls } = listening();
     const told: unknown[] = [];
