@@ -33,7 +33,14 @@ export type {
   Value,
 } from "./executor.ts";
 export { type MigrateOptions, migrate } from "./migrate.ts";
-export type { Retention, Swept } from "./operations/control.ts";
+export type {
+  CanceledTask,
+  CancelOutcome,
+  Retention,
+  RetriedTask,
+  RetryOutcome,
+  Swept,
+} from "./operations/control.ts";
 export type { StatusCounts, TaskRef, TaskState } from "./operations/read.ts";
 export type { SubmitOutcome, SubmittedTask } from "./operations/submit.ts";
 export type { CompiledStatement, Migration, Protocol } from "./protocol.ts";

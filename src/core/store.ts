@@ -3,10 +3,12 @@ import type { Executor } from "./executor.ts";
 import { fenced } from "./fence.ts";
 import { again, join, type Operation, type Target } from "./operation.ts";
 import {
+  type CanceledTask,
   cancelTask,
   type PurgeFilter,
   purgeTasks,
   type Retention,
+  type RetriedTask,
   retryTask,
   type Swept,
   sweepTasks,
@@ -120,11 +122,11 @@ export class Store extends Session {
     return this.#run(queueDepth, [queue, maxDepth], call);
   }
 
-  cancel(ref: TaskRef, call?: CallOptions): Promise<Task | null> {
+  cancel(ref: TaskRef, call?: CallOptions): Promise<CanceledTask | null> {
     return this.#run(cancelTask, [ref], call);
   }
 
-  retry(ref: TaskRef, resetAttempt: boolean, call?: CallOptions): Promise<Task | null> {
+  retry(ref: TaskRef, resetAttempt: boolean, call?: CallOptions): Promise<RetriedTask | null> {
     return this.#run(retryTask, [ref, resetAttempt], call);
   }
 

@@ -1,8 +1,8 @@
 import { InvalidArgument, Unsupported } from "../core/errors.ts";
 import type { Row } from "../core/executor.ts";
+import type { CanceledTask } from "../core/operations/control.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { Store } from "../core/store.ts";
-import type { Task } from "../core/task.ts";
 import type { TaskDefinition } from "./define-task.ts";
 import { ownRows } from "./own-rows.ts";
 import type { Prepare, SubmitEntry, SubmitOptions } from "./submission.ts";
@@ -47,8 +47,8 @@ export interface Statements<Native = unknown> {
     entries: readonly SubmitEntry[],
   ): Promise<{ readonly ids: string[] } & OwnBatch<Native, SubmittedTask[]>>;
   /** Statements that cancel a queued task or ask a running one to stop. `read` gives it, null if there is none. */
-  cancel(id: string): Promise<OwnBatch<Native, Task | null>>;
-  cancelByKey(key: string): Promise<OwnBatch<Native, Task | null>>;
+  cancel(id: string): Promise<OwnBatch<Native, CanceledTask | null>>;
+  cancelByKey(key: string): Promise<OwnBatch<Native, CanceledTask | null>>;
 }
 
 export function ownBatch<Native>(

@@ -1,8 +1,8 @@
 import { InvalidArgument, Unsupported, WadiError } from "../core/errors.ts";
 import type { Answer, Row } from "../core/executor.ts";
+import type { CanceledTask } from "../core/operations/control.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { Store } from "../core/store.ts";
-import type { Task } from "../core/task.ts";
 import type { TaskDefinition } from "./define-task.ts";
 import { ownRows } from "./own-rows.ts";
 import type { Prepare, SubmitEntry, SubmitOptions } from "./submission.ts";
@@ -34,8 +34,8 @@ export interface InTransaction<Sync extends boolean = boolean> {
   ): Answer<Sync, SubmittedTask<Input, Result>[]>;
   submitMany(task: string, entries: readonly SubmitEntry[]): Answer<Sync, SubmittedTask[]>;
   /** Cancels a queued task or asks a running one to stop, and returns it; null if there is none. */
-  cancel(id: string): Answer<Sync, Task | null>;
-  cancelByKey(key: string): Answer<Sync, Task | null>;
+  cancel(id: string): Answer<Sync, CanceledTask | null>;
+  cancelByKey(key: string): Answer<Sync, CanceledTask | null>;
 }
 
 export function inTransaction<Sync extends boolean>(

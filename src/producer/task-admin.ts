@@ -1,7 +1,7 @@
 import { integer, oneOf, onlyKnown, optionalText, text } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import type { Executor } from "../core/executor.ts";
-import type { Swept } from "../core/operations/control.ts";
+import type { CanceledTask, RetriedTask, Swept } from "../core/operations/control.ts";
 import type { StatusCounts, TaskRef, TaskState } from "../core/operations/read.ts";
 import type { CallOptions } from "../core/session.ts";
 import type { Store } from "../core/store.ts";
@@ -114,21 +114,27 @@ export class TaskAdmin {
     return this.store.queueDepth(text("queue", queue), integer("maxDepth", maxDepth, 1, 1_000_000), call);
   }
 
-  /** Cancels a queued task at once, asks a running one to stop, and returns it; null if there is none. */
-  async cancel(id: string, call?: CallOptions): Promise<Task | null> {
+  /**
+   * Cancels a queued task at once, asks a running one to stop, and returns it; null if there is none. `outcome` says what
+   * was done: `unchanged` if it had ended, or was asked before.
+   */
+  async cancel(id: string, call?: CallOptions): Promise<CanceledTask | null> {
     return this.#cancel(byId(id), call);
   }
 
-  async cancelByKey(key: string, call?: CallOptions): Promise<Task | null> {
+  async cancelByKey(key: string, call?: CallOptions): Promise<CanceledTask | null> {
     return this.#cancel(byKey(key), call);
   }
 
-  /** Queues a failed or canceled task again and returns it; null if there is none. */
-  async retry(id: string, options: RetryOptions = {}, call?: CallOptions): Promise<Task | null> {
+  /**
+   * Queues a failed or canceled task again and returns it; null if there is none. `outcome` is `unchanged` if it is queued
+   * or running, or has succeeded. A newer task keeps the key that it took: then this one runs without, and `key` is null.
+   */
+  async retry(id: string, options: RetryOptions = {}, call?: CallOptions): Promise<RetriedTask | null> {
     return this.#retry(byId(id), options, call);
   }
 
-  async retryByKey(key: string, options: RetryOptions = {}, call?: CallOptions): Promise<Task | null> {
+  async retryByKey(key: string, options: RetryOptions = {}, call?: CallOptions): Promise<RetriedTask | null> {
     return this.#retry(byKey(key), options, call);
   }
 
@@ -161,13 +167,13 @@ export class TaskAdmin {
     return this.store.sweep(checkRetention(rules), { limit }, call);
   }
 
-  async #cancel(ref: TaskRef, call?: CallOptions): Promise<Task | null> {
+  async #cancel(ref: TaskRef, call?: CallOptions): Promise<CanceledTask | null> {
     const task = await this.store.cancel(ref, call);
     if (task !== null && isTerminal(task.status)) this.signals.done([task.id]);
     return task;
   }
 
-  async #retry(ref: TaskRef, options: RetryOptions, call?: CallOptions): Promise<Task | null> {
+  async #retry(ref: TaskRef, options: RetryOptions, call?: CallOptions): Promise<RetriedTask | null> {
     onlyKnown("retry", options, ["resetAttempt"]);
     const task = await this.store.retry(ref, options.resetAttempt ?? false, call);
     if (task?.status === "queued") this.signals.queued([task.queue]);

@@ -87,6 +87,7 @@ const HOT = [
   hot("delete_limit_starts", { worker_id: "w:1", now_ms: null }, [LIMITED]),
   hot("purge_limits", { older_than_ms: 0, max_keys: 100, now_ms: null }, [LIMITED, QUEUED]),
   hot("upsert_limits", { limits_json: JSON.stringify(limits), now_ms: null }, []),
+  hot("select_retried", target, [PRIMARY]),
   hot("select_task", target, [PRIMARY]),
   hot("select_task_status", { id: null, key: "k1" }, [PRIMARY]),
   hot(

@@ -260,6 +260,7 @@ test("1500 random steps leave the same rows on both dialects", { timeout: 120_00
     () => both("cancel_task", { ...target(), now_ms }),
     () => both("retry_task", { ...target(), reset_attempt: random(2), now_ms }),
     () => both("select_task", target()),
+    () => both("select_retried", target()),
     () => both("select_task_status", target()),
     () => {
       const ids_json = JSON.stringify(ids.slice(-40));

@@ -52,6 +52,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   select_created: [TASK],
   select_keyed_tasks: [KEY, TASK],
   select_next_due: [LEASE, QUEUED, LIMITED, LIMIT, START],
+  select_retried: [KEY, KEY_OF_TASK, TASK],
   select_task: [KEY, TASK],
   select_task_status: [KEY, TASK],
   select_task_states: [KEY, TASK],

@@ -8,7 +8,15 @@ import { d1 } from "../../src/drivers/d1.ts";
 import { libsql } from "../../src/drivers/libsql.ts";
 import { neonHttp } from "../../src/drivers/neon.ts";
 import { pg } from "../../src/drivers/pg.ts";
-import { defineTask, type Executor, type SubmitOutcome, type Task, Wadi, Worker } from "../../src/index.ts";
+import {
+  type CanceledTask,
+  defineTask,
+  type Executor,
+  type SubmitOutcome,
+  type Task,
+  Wadi,
+  Worker,
+} from "../../src/index.ts";
 
 // Checked by the compiler; nothing here runs.
 
@@ -81,13 +89,13 @@ test("a transaction answers as its client does", () => {
     const sync = new Wadi(betterSqlite3(db)).with(db);
     expectTypeOf(sync.submit(mail, { to: "a" }).outcome).toEqualTypeOf<SubmitOutcome>();
     expectTypeOf(sync.submit(mail, { to: "a" })).toExtend<Task<{ to: string }, { sent: boolean }>>();
-    expectTypeOf(sync.cancelByKey("k")).toEqualTypeOf<Task | null>();
+    expectTypeOf(sync.cancelByKey("k")).toEqualTypeOf<CanceledTask | null>();
     expectTypeOf(sync.submitMany(mail, [{ payload: { to: "a" } }]).length).toEqualTypeOf<number>();
     // @ts-expect-error: the payload is of another type
     sync.submit(mail, { to: 1 });
 
     const later = new Wadi(pg(pool)).with(await pool.connect());
-    expectTypeOf(later.cancel("task_x")).toEqualTypeOf<Promise<Task | null>>();
+    expectTypeOf(later.cancel("task_x")).toEqualTypeOf<Promise<CanceledTask | null>>();
     expectTypeOf((await later.submit(mail, { to: "a" })).payload).toEqualTypeOf<{ to: string }>();
     // @ts-expect-error: a promise has no outcome
     later.submit(mail, { to: "a" }).outcome;

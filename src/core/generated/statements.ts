@@ -43,6 +43,7 @@ export interface StatementParams {
   select_migrations: Record<string, never>;
   select_next_due: { lanes_json: string; now_ms: number | null; };
   select_other_schemas: { schema: string | null; };
+  select_retried: { id: string | null; key: string | null; };
   select_task: { id: string | null; key: string | null; };
   select_task_states: { ids_json: string; watched_json: string; keys_json: string; };
   select_task_status: { id: string | null; key: string | null; };

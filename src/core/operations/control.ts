@@ -2,7 +2,7 @@ import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
 import { type Operation, single, type Target } from "../operation.ts";
 import { bind, type Values } from "../statement.ts";
-import type { Task } from "../task.ts";
+import { isTerminal, type Task } from "../task.ts";
 import { refValues, type TaskRef } from "./read.ts";
 
 /** Null filters match everything. */
@@ -11,37 +11,71 @@ export type PurgeFilter = Values<"purge_tasks">;
 /** Rules that were checked, one item for each statement of a sweep. */
 export type Retention = readonly Omit<PurgeFilter, "max_tasks">[];
 
-function lastTask(results: readonly Row[][]): Task | null {
-  const row = results.at(-1)?.[0];
-  return row === undefined ? null : decodeTask(row);
-}
+/**
+ * What a cancel did: a queued task is `canceled`, a running one was `requested` to stop. `unchanged`: it has ended, or was
+ * asked before.
+ */
+export type CancelOutcome = "canceled" | "requested" | "unchanged";
+
+/** The task a cancel found, as it is then. */
+export type CanceledTask = Task & { readonly outcome: CancelOutcome };
+
+/** What a retry did: the task is `queued` again, or `unchanged`, because it is live or has succeeded. */
+export type RetryOutcome = "queued" | "unchanged";
+
+/** The task a retry found, as it is then. */
+export type RetriedTask = Task & {
+  readonly outcome: RetryOutcome;
+  /** The key that points at this task now; null if it was submitted without one, or if a newer task has taken it. */
+  readonly key: string | null;
+};
 
 /** Cancels a queued task, asks a running one to stop, and returns the task as it is then. */
-export function cancelTask(target: Target, ref: TaskRef): Operation<Task | null> {
+export function cancelTask(target: Target, ref: TaskRef, isResent = false): Operation<CanceledTask | null> {
   const values = refValues(ref);
   return {
     name: "cancel",
     statements: [bind(target, "cancel_task", values), bind(target, "select_task", values)],
-    decode: lastTask,
+    decode: (results) => {
+      const [changed, [row]] = results as [Row[], Row[]];
+      if (row === undefined) return null;
+      const task = decodeTask(row);
+      // Whose cancel it was cannot be seen after a lost answer: most likely this one's.
+      const isOurs = changed.length > 0 || (isResent && task.cancelRequestedAtMs !== null);
+      return Object.assign(task, { outcome: isOurs ? cancelOutcome(task) : "unchanged" });
+    },
+    resend: () => cancelTask(target, ref, true),
   };
 }
 
+function cancelOutcome({ status }: Task): CancelOutcome {
+  if (status === "canceled") return "canceled";
+  return status === "running" ? "requested" : "unchanged";
+}
+
 /** Queues a failed or canceled task again and returns the task as it is then. */
-export function retryTask(target: Target, ref: TaskRef, resetAttempt: boolean): Operation<Task | null> {
+export function retryTask(
+  target: Target,
+  ref: TaskRef,
+  resetAttempt: boolean,
+  isResent = false,
+): Operation<RetriedTask | null> {
   const values = refValues(ref);
   // On Postgres a keyed submit must not decide that the key is free while its task comes back to life.
   const lock: Statement[] = target.dialect === "postgres" ? [bind(target, "lock_task", values)] : [];
+  const retry = bind(target, "retry_task", { ...values, reset_attempt: resetAttempt ? 1 : 0 });
   return {
     name: "retry",
-    statements: [
-      ...lock,
-      bind(target, "retry_task", {
-        ...values,
-        reset_attempt: resetAttempt ? 1 : 0,
-      }),
-      bind(target, "select_task", values),
-    ],
-    decode: lastTask,
+    statements: [...lock, retry, bind(target, "select_retried", values)],
+    decode: (results) => {
+      const [changed, [row]] = results.slice(-2) as [Row[], Row[]];
+      if (row === undefined) return null;
+      const task = decodeTask(row);
+      const isQueued = changed.length > 0 || (isResent && !isTerminal(task.status));
+      const key = row.task_key === null ? null : String(row.task_key);
+      return Object.assign(task, { outcome: isQueued ? ("queued" as const) : ("unchanged" as const), key });
+    },
+    resend: () => retryTask(target, ref, resetAttempt, true),
   };
 }
 
