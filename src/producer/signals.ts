@@ -21,6 +21,8 @@ export type QueuedListener = (queues: readonly string[] | null, error?: unknown)
 export class Signals {
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #queuedListeners = new Set<QueuedListener>();
+  /** Those for whom no connection is opened. */
+  readonly #briefListeners = new Set<QueuedListener>();
   readonly #gapListeners = new Set<() => void>();
   readonly #done: Channel;
   readonly #queued: Channel;
@@ -54,7 +56,7 @@ export class Signals {
 
   /** Wakes the idle workers. Call it once the database has the tasks, also those that are due later. */
   queued(queues: readonly string[] | null, error?: unknown): void {
-    for (const listener of this.#queuedListeners) listener(queues, error);
+    for (const listener of [...this.#queuedListeners, ...this.#briefListeners]) listener(queues, error);
   }
 
   /**
@@ -85,6 +87,17 @@ export class Signals {
       this.#queuedListeners.delete(listener);
       this.#queued.rest();
     };
+  }
+
+  /** `onQueued` for a listener that stays for a moment only: it opens no connection, and hears one that is open. */
+  whileQueued(listener: QueuedListener): () => void {
+    this.#briefListeners.add(listener);
+    return () => this.#briefListeners.delete(listener);
+  }
+
+  /** Whether the database announces due tasks at present. */
+  get announcesQueued(): boolean {
+    return this.#queued.state === "listening";
   }
 
   /** Stops to listen, for good: waits go on by polling alone. */

@@ -1,10 +1,9 @@
 import { EventLoopBlocked } from "../core/errors.ts";
 import type { Retention } from "../core/operations/control.ts";
 import type { Wadi } from "../producer/wadi.ts";
-import type { Endless } from "./endless.ts";
 import { watchEventLoop } from "./event-loop.ts";
 import { report, type WorkerHooks } from "./hooks.ts";
-import { IdleWait } from "./idle.ts";
+import type { Endless } from "./plan.ts";
 import { keepErrors, type LastError, statsOf, type WorkerStats } from "./stats.ts";
 import type { DrainStatus, DrainSummary } from "./tally.ts";
 import { Upkeep } from "./upkeep.ts";
@@ -21,11 +20,7 @@ export interface HostedDrain {
 export interface HostPlan {
   readonly wadi: Wadi;
   readonly hooks: WorkerHooks;
-  /** Whose tasks it is told of. */
-  readonly queues: ReadonlySet<string>;
   readonly leaseMs: number;
-  readonly pollMs: number;
-  readonly maxPollMs: number;
   readonly retention: Retention;
   readonly sweepMs: number;
   readonly newDrain: (endless: Endless, hooks: WorkerHooks) => HostedDrain;
@@ -51,22 +46,16 @@ export class Host {
       this.#lastError = error;
     });
     this.#report = (error, operation) => report(hooks, error, operation);
-    const idle = new IdleWait({
-      ...plan,
-      isPushed: () => wadi.signals.state === "listening",
-      claimed: () => this.#drain.status.totals.claimed,
-    });
     const graceMs = () => this.#graceMs;
     const endless: Endless = {
       signal: this.#stop.signal,
       get graceMs() {
         return graceMs();
       },
-      idle: (...args) => idle.wait(...args),
     };
     this.#drain = plan.newDrain(endless, hooks);
     this.#upkeep = new Upkeep({ ...plan, report: this.#report });
-    this.done = this.#stay(plan, idle);
+    this.done = this.#stay(plan);
   }
 
   /** The first call counts. */
@@ -82,11 +71,7 @@ export class Host {
     return statsOf(state, this.#drain.status, this.#wadi, this.#lastError);
   }
 
-  async #stay({ wadi, queues, leaseMs }: HostPlan, idle: IdleWait): Promise<DrainSummary> {
-    const unlisten = wadi.signals.onQueued((told, error) => {
-      if (error !== undefined) this.#report(error, "listen");
-      if (told === null || told.some((queue) => queues.has(queue))) idle.tell();
-    });
+  async #stay({ leaseMs }: HostPlan): Promise<DrainSummary> {
     const unwatch = watchEventLoop(leaseMs, (blockedMs) => {
       const error = new EventLoopBlocked(blockedMs, leaseMs, this.#drain.status.running);
       this.#drain.heartbeat(); // before anybody is told: a quarter of the lease may be all that is left
@@ -96,7 +81,6 @@ export class Host {
     try {
       return await this.#drain.run();
     } finally {
-      unlisten();
       unwatch();
       await this.#upkeep.stop();
       this.#hasEnded = true;

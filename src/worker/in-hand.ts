@@ -33,6 +33,8 @@ export interface InHandOptions {
   readonly unreturned: Unreturned;
   /** Called when attempts ended outside of a call of `start`. */
   readonly onEnd: () => void;
+  /** Called when a task has ended or is lost without a settlement of the outbox. */
+  readonly onChange: () => void;
 }
 
 /**
@@ -80,6 +82,18 @@ export class InHand implements AttemptOwner, DeliveryOwner {
 
   get ready(): number {
     return this.#options.pools.reduce((sum, { ready }) => sum + ready.size, 0);
+  }
+
+  /** Whether no task is ready or runs, and none waits for a call to return. */
+  get isEmpty(): boolean {
+    return this.running.size === 0 && this.ready === 0 && this.#behind.size === 0;
+  }
+
+  /** What has ended, for a settlement. */
+  takeOutbox(): Attempt[] {
+    const attempts = this.outbox;
+    this.outbox = [];
+    return attempts;
   }
 
   /** Takes in what a claim brought. What is more than the budget of bytes is handed back. */
@@ -169,14 +183,17 @@ export class InHand implements AttemptOwner, DeliveryOwner {
   }
 
   ended(attempt: Attempt): void {
-    if (attempt.settlement === null) this.#options.tally.lose(attempt);
-    else if (this.outbox.push(attempt) === 1) this.outboxSinceMs = monotonicMs();
+    if (attempt.settlement === null) {
+      this.#options.tally.lose(attempt);
+      this.#options.onChange();
+    } else if (this.outbox.push(attempt) === 1) this.outboxSinceMs = monotonicMs();
     this.#leave(attempt);
     this.#wake();
   }
 
   endedElsewhere(attempt: Attempt, status: TaskStatus): void {
     this.#options.tally.settle([attempt], [{ id: attempt.id, status }]);
+    this.#options.onChange();
     this.#leave(attempt);
     this.#wake();
   }
@@ -231,15 +248,6 @@ export class InHand implements AttemptOwner, DeliveryOwner {
         pool.hungry = true;
       }
     }
-  }
-
-  /** Stops the handlers whose time is up, and cuts off those that were stopped and did not come back. */
-  expire(nowMs: number): void {
-    this.running.expire(nowMs);
-  }
-
-  expireAll(why: string, nowMs: number): void {
-    this.running.expireAll(why, nowMs);
   }
 
   /** Ready and running ones: whose leases a heartbeat keeps. */

@@ -61,6 +61,11 @@ export interface DrainOptions {
   readonly signal?: AbortSignal | undefined;
   /** Most tasks to claim. Minimum `1`. @default no limit */
   readonly maxTasks?: number | undefined;
+  /**
+   * Longest wait, in milliseconds, for a retry of a task that failed in this drain, once nothing else is left. A task that
+   * is delayed for another reason is never waited for. Minimum `0`: retries are left to the next drain. @default 2000
+   */
+  readonly lingerMs?: number | undefined;
 }
 
 /** Checked options of a worker. */

@@ -1,11 +1,19 @@
 import type { Backoff } from "../core/backoff.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import type { ByteLimits } from "./bytes.ts";
-import type { Endless } from "./endless.ts";
 import type { WorkerHooks } from "./hooks.ts";
+import { Polls } from "./polls.ts";
 import type { PoolSizes } from "./pools.ts";
 import type { Registration } from "./registration.ts";
 import type { Unreturned } from "./unreturned.ts";
+
+/** What makes a drain go on when nothing is due. */
+export interface Endless {
+  /** Aborts to stop: nothing is claimed any more, what has not started is released, and handlers may finish. */
+  readonly signal: AbortSignal;
+  /** How long handlers may go on after the stop before they are aborted, in milliseconds. */
+  readonly graceMs: number;
+}
 
 /** What a drain is to do. */
 export interface DrainPlan extends PoolSizes, ByteLimits {
@@ -21,6 +29,11 @@ export interface DrainPlan extends PoolSizes, ByteLimits {
   /** Time kept at the end to settle what was stopped, in milliseconds. */
   readonly reserveMs: number;
   readonly maxTasks: number;
+  /** First and longest pause between two polls of an endless drain, in milliseconds. */
+  readonly pollMs: number;
+  readonly maxPollMs: number;
+  /** How long one that is not endless waits for a retry of its own, in milliseconds. */
+  readonly lingerMs: number;
   /** Stops the drain as its deadline would. */
   readonly signal: AbortSignal | undefined;
   /** Present if it goes on when nothing is due. */
@@ -29,4 +42,26 @@ export interface DrainPlan extends PoolSizes, ByteLimits {
   readonly learned: { limited: boolean };
   /** Calls of all drains of a worker that go on although their attempts have ended. */
   readonly unreturned: Unreturned;
+}
+
+/** Pause while the database announces new tasks. A notification can be lost without anybody noticing. */
+const SAFETY_POLL_MS = 30_000;
+/** First pause of a drain that is not endless: handlers that run may be waiting for what they submitted elsewhere. */
+const FIRST_POLL_MS = 100;
+
+/** When a drain polls while slots are free. */
+export function pollsOf({ endless, wadi, pollMs, maxPollMs }: DrainPlan): Polls {
+  const isAnnounced = () => wadi.signals.announcesQueued;
+  if (endless !== null) {
+    return new Polls({
+      firstMs: pollMs,
+      maxMs: maxPollMs,
+      growth: 1.5,
+      announcedMs: SAFETY_POLL_MS,
+      isAnnounced,
+    });
+  }
+  const announcedMs = Number.POSITIVE_INFINITY;
+  const firstMs = Math.min(FIRST_POLL_MS, maxPollMs);
+  return new Polls({ firstMs, maxMs: maxPollMs, growth: 2, announcedMs, isAnnounced });
 }

@@ -56,6 +56,10 @@ export class Behind {
     return true;
   }
 
+  get size(): number {
+    return this.#attempts.size;
+  }
+
   takeAll(which: (attempt: Attempt) => boolean = () => true): Attempt[] {
     const taken = [...this.#attempts].filter(which);
     for (const attempt of taken) this.#attempts.delete(attempt);

@@ -15,10 +15,18 @@ export interface Cycle {
   readonly attempts: readonly Attempt[];
   /** Null: it only settles. */
   readonly request: ClaimRequest | null;
+  /** Of the outlook when it was composed. */
+  readonly version: number;
   /** When it was sent first: no lease of it ends later than counted from here. */
   readonly sentAtMs: number;
   /** Whether it was sent before and may have been committed. */
   resent: boolean;
+}
+
+/** What would be lost with a drain that fails. */
+interface Held {
+  readonly isEmpty: boolean;
+  readonly outbox: { readonly length: number };
 }
 
 /** What an answer may take in a drain that begins when its time is nearly up. */
@@ -35,8 +43,8 @@ const LAST_TRIES_MS = 5000;
 const FATAL = ["PROTOCOL_VERSION_MISMATCH", "SCHEMA_MISMATCH"];
 
 /**
- * The round trips of a drain, one at a time. The first that fails ends a drain; an endless one survives it, and sends
- * again what it cannot know the outcome of.
+ * The round trips of a drain, one at a time. One that fails is survived, and what it cannot know the outcome of is sent
+ * again, until the time is up. Only a drain that is not endless and holds nothing fails with it: nothing is lost then.
  */
 export class Wire {
   isBusy = false;
@@ -49,17 +57,20 @@ export class Wire {
   unanswered: Cycle | null = null;
   /** What ends the drain. */
   failure: { readonly error: unknown } | null = null;
+  #lastError: unknown;
   /** After this no answer is waited for. */
   endAtMs: number;
   readonly #plan: DrainPlan;
   readonly #tally: Tally;
+  readonly #held: Held;
   readonly #onAnswer: () => void;
   #wasReached = false;
   #lastTryAtMs = Number.POSITIVE_INFINITY;
 
-  constructor(plan: DrainPlan, tally: Tally, onAnswer: () => void) {
+  constructor(plan: DrainPlan, tally: Tally, held: Held, onAnswer: () => void) {
     this.#plan = plan;
     this.#tally = tally;
+    this.#held = held;
     this.#onAnswer = onAnswer;
     this.endAtMs = Math.max(plan.deadlineMs, monotonicMs() + GRACE_MS);
   }
@@ -70,10 +81,21 @@ export class Wire {
     this.endAtMs = this.#lastTryAtMs + graceMs;
   }
 
-  /** Whether a drain that has stopped tries no longer. One that owes nobody a settlement does so sooner. */
-  givesUp(nowMs: number, unsent: number): boolean {
-    const owes = unsent > 0 || (this.unanswered?.attempts.length ?? 0) > 0;
-    return nowMs >= (owes ? this.endAtMs : Math.min(this.endAtMs, this.#lastTryAtMs));
+  /** Whether a drain whose round trips fail tries no longer. One that has nothing to settle does so sooner. */
+  givesUp(nowMs: number): boolean {
+    const isOver = nowMs >= (this.#owes ? this.endAtMs : Math.min(this.endAtMs, this.#lastTryAtMs));
+    if (isOver && this.#plan.endless === null) this.failure = { error: this.#lastError };
+    return isOver;
+  }
+
+  /** Whether there is something to settle. */
+  get #owes(): boolean {
+    return this.#held.outbox.length > 0 || (this.unanswered?.attempts.length ?? 0) > 0;
+  }
+
+  /** Whether something would be lost if no further round trip were made. */
+  get #holds(): boolean {
+    return !this.#held.isEmpty || this.#owes;
   }
 
   /** Makes a round trip. Never throws. */
@@ -96,17 +118,19 @@ export class Wire {
   }
 
   #call(): CallOptions {
-    if (this.#plan.endless === null) return { deadlineMs: toEpochMs(this.endAtMs) };
+    if (this.#plan.endless === null && !this.#holds) return { deadlineMs: toEpochMs(this.endAtMs) };
     const [least, most] = ANSWER_MS;
     const waitMs = Math.min(most, Math.max(least, this.#plan.leaseMs / 3));
     return { deadlineMs: toEpochMs(Math.min(this.endAtMs, monotonicMs() + waitMs)) };
   }
 
   #survive(error: unknown, operation: string): void {
-    if (this.#plan.endless === null || this.#isFatal(error)) {
+    const isLastTry = this.#plan.endless === null && (isRefusal(error) || !this.#holds);
+    if (isLastTry || this.#isFatal(error)) {
       this.failure = { error };
       return;
     }
+    this.#lastError = error;
     report(this.#plan.hooks, error, operation);
     this.retryAtMs = monotonicMs() + backoffDelay(OUTAGE, ++this.failures);
     if (this.unanswered === null) return;

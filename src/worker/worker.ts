@@ -1,15 +1,14 @@
-import { integer, onlyKnown } from "../core/arguments.ts";
+import { integer, MAX_TIMER_MS, onlyKnown } from "../core/arguments.ts";
 import { monotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import type { AnyTaskDefinition, TaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import type { BatchHandler, Handler } from "./context.ts";
 import { Drain } from "./drain.ts";
-import type { Endless } from "./endless.ts";
 import { report, type WorkerHooks } from "./hooks.ts";
 import { Host } from "./host.ts";
 import { checkWorker, type DrainOptions, deadlineOf, type Settings, type WorkerOptions } from "./options.ts";
-import type { DrainPlan } from "./plan.ts";
+import type { DrainPlan, Endless } from "./plan.ts";
 import { type HandlerOptions, laneKey, type Registration, register } from "./registration.ts";
 import { statsOf, type WorkerStats } from "./stats.ts";
 import { type RunOptions, type ServeOptions, Stay, type StopOptions } from "./stay.ts";
@@ -21,6 +20,7 @@ import { sweepAfterDrain } from "./upkeep.ts";
 const LEASE_MARGIN_MS = 5_000;
 /** Time kept to settle what was stopped. */
 const RESERVE_MS = 1000;
+const LINGER_MS = 2000;
 
 /** The consumer's side: handlers by name, and the drain that runs them within one short invocation. */
 export class Worker {
@@ -78,14 +78,15 @@ export class Worker {
   }
 
   /**
-   * One invocation: claims due tasks, runs them, settles them, and returns when nothing is due or the time
-   * is up. It does not wait for what becomes due later, retries included: `nextDueAtMs` says when. Settling and the next claim share a round trip; an empty drain is one round trip.
+   * One invocation: claims due tasks, runs them, settles them, and returns when nothing is due or the time is up. Of what
+   * becomes due later it waits only for retries of its own, for `lingerMs`; `nextDueAtMs` says when the rest is due.
+   * Settling and the next claim share a round trip; an empty drain is one round trip.
    *
    * @throws {InvalidArgument} if an option is out of range, or no handler is registered or fits the time.
-   * @throws {DriverError} if the database stays out of reach; tasks in play come back when their leases run out.
+   * @throws {DriverError} if the database stays out of reach; tasks that are held come back when their leases expire.
    */
   async drain(options: DrainOptions = {}): Promise<DrainSummary> {
-    onlyKnown("drain", options, ["budgetMs", "deadline", "signal", "maxTasks"]);
+    onlyKnown("drain", options, ["budgetMs", "deadline", "signal", "maxTasks", "lingerMs"]);
     const handlers = this.#handlers("drain");
     const nowMs = monotonicMs();
     const deadlineMs = deadlineOf(options, nowMs);
@@ -107,6 +108,7 @@ export class Worker {
       maxTasks:
         options.maxTasks === undefined ? Number.MAX_SAFE_INTEGER : integer("maxTasks", options.maxTasks, 1),
       signal: options.signal,
+      lingerMs: integer("lingerMs", options.lingerMs ?? LINGER_MS, 0, MAX_TIMER_MS),
       endless: null,
     });
     const summary = await drain.run();
@@ -160,9 +162,9 @@ export class Worker {
   }
 
   #newHost(): Host {
-    const queues = new Set(this.#handlers("run").flatMap((registration) => registration.queues));
+    this.#handlers("run");
     const newDrain = (endless: Endless, hooks: WorkerHooks) => this.#newEndlessDrain(endless, hooks);
-    return new Host({ ...this.#settings, wadi: this.wadi, queues, newDrain });
+    return new Host({ ...this.#settings, wadi: this.wadi, newDrain });
   }
 
   /** A drain that goes on until its signal aborts. It survives a database that fails. */
@@ -174,6 +176,7 @@ export class Worker {
       reserveMs: RESERVE_MS,
       maxTasks: Number.MAX_SAFE_INTEGER,
       signal: endless?.signal,
+      lingerMs: 0,
       endless,
       hooks,
     });

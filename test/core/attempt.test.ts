@@ -157,7 +157,7 @@ describe("how an attempt ends", () => {
     const worker = new Worker(wadi)
       .task("listens", untilAborted, { maxRunMs: 20 })
       .task("deaf", never, { maxRunMs: 20 });
-    expect(await worker.drain({ budgetMs: 2000 })).toMatchObject({ retried: 2 });
+    expect(await worker.drain({ budgetMs: 2000, lingerMs: 0 })).toMatchObject({ retried: 2 });
     for (const id of ids) {
       expect((await wadi.get(id))?.error).toMatchObject({
         code: "handler_timeout",

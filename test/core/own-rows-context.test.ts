@@ -33,7 +33,7 @@ describe("ctx.succeedWith", () => {
     const { id } = await wadi.submit("a", null);
     const events: WorkerEvent[] = [];
     const worker = new Worker(wadi, { onEvent: (event) => void events.push(event) });
-    const summary = await worker.task("a", handler).drain();
+    const summary = await worker.task("a", handler).drain({ maxTasks: 1 });
     return { summary, task: (await wadi.get(id))!, events: events.map(({ type }) => type) };
   }
 

@@ -18,10 +18,7 @@ function stay() {
       new Host({
         wadi,
         hooks: {},
-        queues: new Set(["default"]),
         leaseMs: 60_000,
-        pollMs: 1000,
-        maxPollMs: 1000,
         retention: [],
         sweepMs: 60_000,
         newDrain: (endless) => ({

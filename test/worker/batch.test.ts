@@ -89,7 +89,7 @@ test("a result that cannot be taken out of what the call returned fails its task
     },
   };
   const worker = new Worker(wadi).task("a", async () => results, { batch: 2 });
-  expect(await worker.drain({ budgetMs: 2000 })).toMatchObject({ succeeded: 1, retried: 1 });
+  expect(await worker.drain({ lingerMs: 0 })).toMatchObject({ succeeded: 1, retried: 1 });
   expect((await wadi.get(first!.id))?.error).toMatchObject({ message: "no such thing" });
 });
 
@@ -148,7 +148,7 @@ test("a batch that runs past its maxRunMs is timed out, but for what had ended",
     },
     { batch: 3, maxRunMs: 20 },
   );
-  expect(await worker.drain({ budgetMs: 1000 })).toMatchObject({ succeeded: 1, retried: 2 });
+  expect(await worker.drain({ budgetMs: 1000, lingerMs: 0 })).toMatchObject({ succeeded: 1, retried: 2 });
 });
 
 test("one task of a batch that is canceled does not disturb the others", async () => {

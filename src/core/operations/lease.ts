@@ -56,6 +56,8 @@ export interface Claimed {
   readonly nowMs: number;
   /** Whether tasks with fleet-wide limits are queued in the lanes: the next claim should be a limited one. */
   readonly limited: boolean;
+  /** It says what an earlier try under the same token claimed, and claimed nothing itself: there may be more. */
+  readonly resent: boolean;
 }
 
 /** A task and the token of the claim that holds it. */
@@ -92,7 +94,7 @@ export function claim(target: Target, request: ClaimRequest): Operation<Claimed>
   }
   const lanes_json = JSON.stringify(pools.flatMap(({ lanes }) => lanes));
   const recover = recoverLeases(target);
-  const build = (takes: readonly Statement[]): Operation<Claimed> => ({
+  const build = (takes: readonly Statement[], resent: boolean): Operation<Claimed> => ({
     name: "claim",
     mayBeLost: true, // the task is queued then, as if its worker had been killed
     statements: [...recover, ...takes, bind(target, "select_next_due", { lanes_json })],
@@ -101,11 +103,12 @@ export function claim(target: Target, request: ClaimRequest): Operation<Claimed>
         results[recover.length - 1]!,
         results.slice(recover.length, -1).flat(),
         results.at(-1)![0]!,
+        resent,
       ),
   });
   return {
-    ...build(takes),
-    resend: () => build([bind(target, "select_claimed", { worker_id })]),
+    ...build(takes, false),
+    resend: () => build([bind(target, "select_claimed", { worker_id })], true),
   };
 }
 
@@ -115,7 +118,12 @@ function recoverLeases(target: Target): Statement[] {
   return target.dialect === "sqlite" ? [bind(target, "insert_crashes", {}), recover] : [recover];
 }
 
-function decodeClaimed(recovered: readonly Row[], taken: readonly Row[], next: Row): Claimed {
+function decodeClaimed(
+  recovered: readonly Row[],
+  taken: readonly Row[],
+  next: Row,
+  resent: boolean,
+): Claimed {
   // Of keys at their concurrency there is no time to tell, and the largest number stands for it.
   const due = [next.run_at_ms, next.lease_until_ms, next.limited_at_ms]
     .filter((ms) => ms !== null)
@@ -138,6 +146,7 @@ function decodeClaimed(recovered: readonly Row[], taken: readonly Row[], next: R
     nextDueAtMs: due.length === 0 ? null : Math.ceil(Math.min(...due)),
     nowMs: numberOrNull(next.now_ms)!,
     limited: next.limited_at_ms !== null,
+    resent,
   };
 }
 

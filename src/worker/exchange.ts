@@ -1,0 +1,100 @@
+import type { Claimed } from "../core/operations/lease.ts";
+import type { Settled } from "../core/operations/settle.ts";
+import type { Attempt } from "./attempt.ts";
+import type { InHand } from "./in-hand.ts";
+import type { Intake } from "./intake.ts";
+import type { Outlook } from "./outlook.ts";
+import type { DrainPlan } from "./plan.ts";
+import type { Polls } from "./polls.ts";
+import type { Tally } from "./tally.ts";
+import type { Cycle } from "./wire.ts";
+
+export interface ExchangeParts {
+  readonly plan: DrainPlan;
+  readonly tally: Tally;
+  readonly hand: InHand;
+  readonly intake: Intake;
+  readonly outlook: Outlook;
+  readonly polls: Polls;
+  /** When handlers are stopped, on the monotonic clock. */
+  readonly stopAtMs: number;
+}
+
+/** What a round trip settles and asks for, and what its answer and the news between round trips mean for the next. */
+export class Exchange {
+  readonly #parts: ExchangeParts;
+  readonly #queues: ReadonlySet<string>;
+  #hasNews = false;
+  /** The news is that of its own settlements. */
+  #isDeaf = false;
+
+  constructor(parts: ExchangeParts) {
+    this.#parts = parts;
+    this.#queues = new Set(parts.plan.registrations.flatMap(({ queues }) => queues));
+  }
+
+  /** Whether queues got tasks that no claim has asked for yet. */
+  get hasNews(): boolean {
+    return this.#hasNews;
+  }
+
+  /** Queues got tasks; null: it is not known which. False if that is no news. */
+  hear(queues: readonly string[] | null): boolean {
+    if (this.#isDeaf || (queues !== null && !queues.some((queue) => this.#queues.has(queue)))) return false;
+    this.#hasNews = true;
+    this.#parts.outlook.changed();
+    return true;
+  }
+
+  /** Tasks have ended, or are queued again, after the last claim: more of those that wait for a limit may start. */
+  changed(): void {
+    const { outlook, intake } = this.#parts;
+    outlook.changed();
+    if (outlook.limited) intake.becomeHungry();
+  }
+
+  compose(nowMs: number): Cycle {
+    const { plan, hand, intake, outlook, polls, stopAtMs } = this.#parts;
+    const attempts = hand.takeOutbox();
+    const isEndless = plan.endless !== null;
+    const isBack = attempts.some(({ settlement }) => "delayMs" in (settlement as object));
+    const foundAll = attempts.length > 0 && !isBack && !this.#hasNews && intake.foundAll;
+    // The last tasks there were are settled before the next poll, so that waiters are notified sooner. Where tasks wait
+    // for a limit, those were not the last: their end has made room.
+    const settlesFirst = isEndless && hand.isEmpty && foundAll && !outlook.limited;
+    if (settlesFirst) polls.soon();
+    const claims = !settlesFirst && (isBack || intake.hasRoom || (hand.isEmpty && !isEndless));
+    if (claims) {
+      if (intake.hasRoom) this.#hasNews = false;
+      polls.cancel();
+      outlook.passRetries(nowMs);
+    }
+    const request = claims ? intake.request(stopAtMs - nowMs) : null;
+    return { attempts, request, sentAtMs: nowMs, version: outlook.version, resent: false };
+  }
+
+  answered(cycle: Cycle, [settled, claimed]: readonly [readonly Settled[], Claimed | null]): void {
+    this.#settle(cycle.attempts, settled, claimed !== null);
+    if (claimed !== null) this.#take(claimed, cycle);
+  }
+
+  #settle(attempts: readonly Attempt[], settled: readonly Settled[], isSeen: boolean): void {
+    const { plan, outlook, tally, stopAtMs } = this.#parts;
+    this.#isDeaf = isSeen; // the claim of the same round trip saw what is queued again
+    tally.settle(attempts, settled);
+    this.#isDeaf = false;
+    if (!isSeen) this.changed();
+    if (plan.endless === null) outlook.settled(attempts, settled, stopAtMs);
+  }
+
+  #take(claimed: Claimed, { request, sentAtMs, version }: Cycle): void {
+    const { plan, hand, intake, outlook, polls, tally } = this.#parts;
+    tally.recover(claimed.recovered);
+    hand.add(claimed, request!, sentAtMs);
+    if (claimed.tasks.length > 0) polls.found();
+    outlook.learn(claimed, version);
+    // One that was sent again only says what an earlier try claimed.
+    if (claimed.resent || (claimed.limited && !request!.limited)) intake.becomeHungry();
+    plan.learned.limited = claimed.limited;
+  }
+}

@@ -1,0 +1,71 @@
+import { ulid } from "../core/ids.ts";
+import type { ClaimRequest } from "../core/operations/lease.ts";
+import type { ByteBudget } from "./bytes.ts";
+import type { DrainPlan } from "./plan.ts";
+import type { Pool } from "./pools.ts";
+import type { Tally } from "./tally.ts";
+
+/** What a claim may bring, and what it asks for. */
+export class Intake {
+  readonly #plan: DrainPlan;
+  readonly #pools: readonly Pool[];
+  readonly #bytes: ByteBudget;
+  readonly #tally: Tally;
+  /** Claims composed: the pools take turns in being asked first. */
+  #claims = 0;
+  #isClosed = false;
+
+  constructor(plan: DrainPlan, pools: readonly Pool[], bytes: ByteBudget, tally: Tally) {
+    this.#plan = plan;
+    this.#pools = pools;
+    this.#bytes = bytes;
+    this.#tally = tally;
+  }
+
+  /** Nothing is claimed any more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Tasks that a claim may bring. */
+  get room(): number {
+    if (this.#isClosed) return 0;
+    const tasksLeft = this.#plan.maxTasks - this.#tally.claimed;
+    if (!this.#bytes.isLimited) return tasksLeft;
+    const open = this.#pools.reduce((sum, pool) => sum + pool.open, 0);
+    return Math.min(tasksLeft, this.#bytes.room(open));
+  }
+
+  /** Whether a claim could bring something that may start soon. */
+  get hasRoom(): boolean {
+    return this.room > 0 && this.#pools.some((pool) => pool.isLow && pool.room > 0);
+  }
+
+  /** Whether a claim is worth a round trip of its own. */
+  get wantsMore(): boolean {
+    return this.#pools.some((pool) => pool.wantsMore) && this.room > 0;
+  }
+
+  /** Whether the last claim brought all there was. */
+  get foundAll(): boolean {
+    return this.#pools.every(({ hungry }) => !hungry);
+  }
+
+  /** There may be due tasks that were not asked for. */
+  becomeHungry(): void {
+    for (const pool of this.#pools) pool.hungry = true;
+  }
+
+  /** Every name counts for the next due time, also those that have no room. */
+  request(leftMs: number): ClaimRequest {
+    let room = this.room;
+    const first = this.#claims++ % this.#pools.length;
+    const pools = [...this.#pools.slice(first), ...this.#pools.slice(0, first)].map((pool) => {
+      const asked = pool.ask(pool.isLow ? Math.min(pool.room, room) : 0, leftMs);
+      room -= asked.limit;
+      return asked;
+    });
+    const { name, leaseMs, learned } = this.#plan;
+    return { pools, workerId: `${name}:${ulid()}`, leaseMs, limited: learned.limited };
+  }
+}
