@@ -56,6 +56,7 @@ export const sqlite: Protocol = {
     { name: "0006_failures.sql", statements: ["alter table cairnq_tasks add column crashes integer not null default 0","alter table cairnq_tasks add column max_crashes integer not null default 3","create table if not exists wadi_failures (task_id text not null references cairnq_tasks (id) on delete cascade, failed_at_ms integer not null, attempt integer not null, kind text not null check (kind in ('error', 'crash')), worker_id text, error text not null check (json_valid(error)), primary key (task_id, failed_at_ms, attempt)) without rowid"] },
   ],
   optionalMigrations: [
-    { name: "mixed_fleet.sql", statements: ["create index if not exists cairnq_tasks_claim_idx on cairnq_tasks (queue, priority desc, run_at_ms, id) where status = 'queued'"] },
+    { name: "mixed_fleet.sql", statements: ["create index if not exists cairnq_tasks_claim_idx on cairnq_tasks (queue, status, priority desc, run_at_ms, id, name)"] },
+    { name: "mixed_fleet_2.sql", statements: ["create index if not exists cairnq_tasks_claim_name_idx on cairnq_tasks (queue, status, name, priority desc, run_at_ms, id) where status = 'queued'","create index if not exists cairnq_tasks_completed_idx on cairnq_tasks (completed_at_ms)","create index if not exists cairnq_tasks_status_completed_idx on cairnq_tasks (status, completed_at_ms)","create index if not exists cairnq_tasks_queue_completed_idx on cairnq_tasks (queue, completed_at_ms) where status in ('succeeded', 'failed', 'canceled')","create index if not exists cairnq_tasks_name_idx on cairnq_tasks (name)","create index if not exists cairnq_tasks_root_idx on cairnq_tasks (root_id)"] },
   ],
 };
