@@ -1,6 +1,6 @@
 // Compiles protocol/ into src/protocol/ and its types into src/core/generated/, because an edge runtime has no file system.
 // `--check` writes nothing and fails if the checked-in module is stale.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileStatement, splitStatements } from "./sql-text.ts";
 
@@ -43,8 +43,24 @@ function parseHeader(file: string, text: string): Header {
   return { params, returns, only };
 }
 
-function compile(dialect: Dialect, file: string, text: string): Compiled {
-  const header = parseHeader(file, text);
+/** `@name(t)` stands for the file of that name in `fragments`, with `t` for the row it speaks of. */
+function expand(dialect: Dialect, file: string, text: string): string {
+  return text.replace(/@([a-z_]+)\((\w*)\)/g, (_, name: string, row: string) => {
+    const path = join(ROOT, "protocol/statements", dialect, "fragments", `${name}.sql`);
+    if (!existsSync(path)) throw new Error(`${file}: there is no fragment ${name}`);
+    return expand(
+      dialect,
+      file,
+      readFileSync(path, "utf8")
+        .trim()
+        .replace(/\brow(?=[.)])/g, row),
+    );
+  });
+}
+
+function compile(dialect: Dialect, file: string, source: string): Compiled {
+  const text = expand(dialect, file, source);
+  const header = parseHeader(file, source);
   if (splitStatements(text).length !== 1) throw new Error(`${file}: must hold exactly one statement`);
   const params: string[] = [];
   const sql = compileStatement(text, (name) => {

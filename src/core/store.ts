@@ -41,6 +41,8 @@ import {
 } from "./operations/read.ts";
 import { type Settled, type Settlement, settle } from "./operations/settle.ts";
 import { type NewTask, type SubmittedTask, submit } from "./operations/submit.ts";
+import { answerBytes } from "./operations/weigh.ts";
+import { inPages } from "./pages.ts";
 import { type CallOptions, type RetryPolicy, Session } from "./session.ts";
 import type { Task, TaskFailure } from "./task.ts";
 
@@ -54,6 +56,8 @@ export interface StoreOptions {
 export class Store extends Session {
   /** Room a settle or submit statement may fill with JSON. */
   readonly maxBytes: number;
+  /** Room an answer has for tasks; null: as much as it takes. */
+  readonly #answerBytes: number | null;
 
   /** @throws {InvalidArgument} if a number of the retry policy is out of range. */
   constructor(executor: Executor, { retry, clock }: StoreOptions = {}) {
@@ -64,6 +68,7 @@ export class Store extends Session {
     };
     super(executor, policy, clock);
     this.maxBytes = executor.limits.maxParamBytes;
+    this.#answerBytes = answerBytes(executor.limits.maxResponseBytes);
   }
 
   #run<Args extends unknown[], T>(
@@ -94,8 +99,11 @@ export class Store extends Session {
     return this.#run(getTask, [ref], call);
   }
 
+  /** In as many requests as their answers need. */
   getMany(ids: readonly string[], call?: CallOptions): Promise<Task[]> {
-    return this.#run(getTasks, [ids], call);
+    return inPages(0, ids.length, (first, count) =>
+      this.#run(getTasks, [ids.slice(first, first + count)], call),
+    );
   }
 
   getStatus(ref: TaskRef, call?: CallOptions): Promise<TaskState | null> {
@@ -110,8 +118,13 @@ export class Store extends Session {
     return this.#run(listFailures, [id], call);
   }
 
-  list(filter: ListFilter, call?: CallOptions): Promise<Task[]> {
-    return this.#run(listTasks, [filter], call);
+  /** In as many requests as their answers need. Tasks that were submitted between two of them are not listed twice. */
+  async list(filter: ListFilter, call?: CallOptions): Promise<Task[]> {
+    const { skip_tasks, max_tasks } = filter;
+    const tasks = await inPages(skip_tasks, max_tasks, (first, count) =>
+      this.#run(listTasks, [{ ...filter, skip_tasks: first, max_tasks: count }], call),
+    );
+    return [...new Map(tasks.map((task) => [task.id, task])).values()];
   }
 
   stats(queues: readonly string[] | null, call?: CallOptions): Promise<Record<string, StatusCounts>> {
@@ -141,7 +154,7 @@ export class Store extends Session {
   }
 
   claim(request: ClaimRequest, call?: CallOptions): Promise<Claimed> {
-    return this.#run(claim, [request], call);
+    return this.execute(claim(this.target, request, this.#answerBytes), call);
   }
 
   heartbeat(held: readonly Held[], leaseMs: number, call?: CallOptions): Promise<Renewed[]> {
@@ -171,7 +184,7 @@ export class Store extends Session {
   ): Promise<[settled: Settled[], claimed: Claimed]> {
     const { target } = this;
     const settling = settle(target, settlements, this.maxBytes);
-    const operation = join("cycle", settling, claim(target, request));
+    const operation = join("cycle", settling, claim(target, request, this.#answerBytes));
     return this.execute(resent ? again(operation) : operation, call);
   }
 }

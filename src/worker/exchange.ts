@@ -93,8 +93,9 @@ export class Exchange {
     hand.add(claimed, request!, sentAtMs);
     if (claimed.tasks.length > 0) polls.found();
     outlook.learn(claimed, version);
+    const { limited, weighing, leftLarge, resent } = claimed;
     // One that was sent again only says what an earlier try claimed.
-    if (claimed.resent || (claimed.limited && !request!.limited)) intake.becomeHungry();
-    plan.learned.limited = claimed.limited;
+    if (resent || leftLarge || (limited && !request!.limited)) intake.becomeHungry();
+    Object.assign(plan.learned, { limited, weighing });
   }
 }

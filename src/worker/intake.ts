@@ -66,6 +66,6 @@ export class Intake {
       return asked;
     });
     const { name, leaseMs, learned } = this.#plan;
-    return { pools, workerId: `${name}:${ulid()}`, leaseMs, limited: learned.limited };
+    return { pools, workerId: `${name}:${ulid()}`, leaseMs, ...learned };
   }
 }

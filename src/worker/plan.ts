@@ -1,4 +1,5 @@
 import type { Backoff } from "../core/backoff.ts";
+import type { Weighing } from "../core/operations/weigh.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import type { ByteLimits } from "./bytes.ts";
 import type { WorkerHooks } from "./hooks.ts";
@@ -39,7 +40,7 @@ export interface DrainPlan extends PoolSizes, ByteLimits {
   /** Present if it goes on when nothing is due. */
   readonly endless: Endless | null;
   /** What one drain of a worker learns and the next one begins with. */
-  readonly learned: { limited: boolean };
+  readonly learned: { limited: boolean; weighing: Weighing };
   /** Calls of all drains of a worker that go on although their attempts have ended. */
   readonly unreturned: Unreturned;
 }

@@ -1,6 +1,7 @@
 import { integer, MAX_TIMER_MS, onlyKnown } from "../core/arguments.ts";
 import { monotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors.ts";
+import { WEIGHS_NOTHING } from "../core/operations/weigh.ts";
 import type { AnyTaskDefinition, TaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import type { BatchHandler, Handler } from "./context.ts";
@@ -28,7 +29,7 @@ export class Worker {
   readonly #settings: Settings;
   readonly #registrations: Registration[] = [];
   readonly #lanes = new Set<string>();
-  readonly #learned = { limited: false };
+  readonly #learned: DrainPlan["learned"] = { limited: false, weighing: WEIGHS_NOTHING };
   readonly #unreturned = new Unreturned();
   readonly #stay = new Stay(() => this.#newHost());
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Lane } from "../../src/core/operations/lease.ts";
 import { groupsJson } from "../support/groups-json.ts";
 import { type DialectClient, openDialect } from "./statement-clients.ts";
-import { seededRandom, taskInput } from "./task-input.ts";
+import { PLAIN_CLAIM, seededRandom, taskInput } from "./task-input.ts";
 
 const NOW_MS = 100_000;
 const PER_MS = 1_000;
@@ -159,6 +159,7 @@ describe.each(["sqlite", "postgres"] as const)("%s", (dialect) => {
       worker_id: "w:1",
       lease_ms: 1000,
       max_tasks: maxTasks,
+      ...PLAIN_CLAIM,
     };
     return (await client.run(name, { ...values, now_ms: NOW_MS })).map(({ id }) => String(id)).sort();
   }

@@ -6,6 +6,7 @@ import { postgres } from "../../src/protocol/postgres.ts";
 import { sqlite } from "../../src/protocol/sqlite.ts";
 import type { OpenTarget } from "../support/target.ts";
 import { pickTargets } from "../support/targets.ts";
+import { PLAIN_CLAIM } from "./task-input.ts";
 
 const INDEX = "cairnq_tasks_claim_idx";
 const QUEUED = "wadi_tasks_queued_idx";
@@ -130,7 +131,14 @@ describe.each(pickTargets(["better-sqlite3-file", "d1", "pg"]))("$name", (target
         if (!what!.includes("list")) expect(served, what).not.toMatch(/FOR ORDER BY|Sort/);
       }
       const lanes_json = JSON.stringify([{ queue: "default", name: "a", quota: 10 }]);
-      const values = { lanes_json, worker_id: "w:1", lease_ms: 1000, max_tasks: 10, now_ms: null };
+      const values = {
+        lanes_json,
+        worker_id: "w:1",
+        lease_ms: 1000,
+        max_tasks: 10,
+        ...PLAIN_CLAIM,
+        now_ms: null,
+      };
       const claim = bind(executor, "claim_tasks", values);
       const own = await plan(executor, claim.sql, claim.params);
       expect(own).toContain(QUEUED);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { groupsJson } from "../support/groups-json.ts";
 import { connectStatements, createStatementDatabase, type StatementClient } from "./postgres-client.ts";
-import { seededRandom, type TaskInput, taskInput } from "./task-input.ts";
+import { PLAIN_CLAIM, seededRandom, type TaskInput, taskInput } from "./task-input.ts";
 
 interface Lane {
   readonly queue: string;
@@ -35,6 +35,7 @@ async function claim(client: StatementClient, lanes: readonly Lane[], max_tasks:
     worker_id: "w:1",
     lease_ms: 1_000,
     max_tasks,
+    ...PLAIN_CLAIM,
     now_ms: NOW_MS,
   };
   return (await client.run("claim_tasks", values)).map((row) => String(row.id));

@@ -3,7 +3,7 @@ import type { StatementName, StatementParams } from "../../src/core/generated/st
 import { bind } from "../../src/core/statement.ts";
 import { postgres as protocol } from "../../src/protocol/postgres.ts";
 import { createStatementDatabase, type StatementClient } from "./postgres-client.ts";
-import { taskInput } from "./task-input.ts";
+import { PLAIN_CLAIM, taskInput } from "./task-input.ts";
 
 interface PlanNode {
   readonly "Node Type": string;
@@ -34,7 +34,7 @@ const lanes_json = JSON.stringify([
   ...["resize", "send"].map((name) => ({ queue: "mail", name, quota: 10 })),
   { queue: "default", name: null, quota: 10 },
 ]);
-const claim = { lanes_json, worker_id: "w:1", lease_ms: 30_000, max_tasks: 10, now_ms: null };
+const claim = { lanes_json, worker_id: "w:1", lease_ms: 30_000, max_tasks: 10, ...PLAIN_CLAIM, now_ms: null };
 const limited = { ...claim, lanes_json: JSON.stringify([{ queue: "limited", name: null, quota: 10 }]) };
 const leases = ["task_1", "task_2"].map((id) => ({ id, worker_id: "w:1", attempt: 1, outcome: "complete" }));
 const limits = [{ key: "tenant", concurrency: 5, rate_count: null, rate_per_ms: null }];
@@ -51,6 +51,7 @@ const hot = <N extends StatementName>(
 });
 const HOT = [
   hot("claim_tasks", claim, [PRIMARY, QUEUED]),
+  hot("claim_tasks", { ...claim, max_task_bytes: 10_000, weighs: 1 }, [PRIMARY, QUEUED]),
   hot("select_next_due", { lanes_json, now_ms: null }, [LEASE, LIMITED, QUEUED]),
   hot("recover_leases", { now_ms: null }, [LEASE, PRIMARY]),
   hot("renew_leases", { leases_json: JSON.stringify(leases), lease_ms: 30_000, now_ms: null }, [PRIMARY]),
@@ -83,6 +84,7 @@ const HOT = [
   hot("cancel_task", { ...target, now_ms: null }, [PRIMARY]),
   hot("retry_task", { ...target, reset_attempt: 0, now_ms: null }, [PRIMARY]),
   hot("claim_limited_tasks", limited, [PRIMARY, LIMITED, QUEUED]),
+  hot("claim_limited_tasks", { ...limited, max_task_bytes: 10_000, weighs: 1 }, [PRIMARY, LIMITED, QUEUED]),
   hot("insert_limit_starts", { worker_id: "w:1" }, [LIMITED]),
   hot("delete_limit_starts", { worker_id: "w:1", now_ms: null }, [LIMITED]),
   hot("purge_limits", { older_than_ms: 0, max_keys: 100, now_ms: null }, [LIMITED, QUEUED]),
@@ -95,6 +97,7 @@ const HOT = [
     { ids_json: '["task_1", "task_2"]', watched_json: '["task_3"]', keys_json: '["k1", "k2"]' },
     [PRIMARY],
   ),
+  hot("select_task_owners", { ids_json: '["task_1", "task_2"]' }, [PRIMARY]),
   hot("select_tasks", { ids_json: '["task_1", "task_2"]' }, [PRIMARY]),
   hot("select_claimed", { worker_id: "w:1" }, [LEASE]),
   hot("list_failures", { id: "task_1" }, []),

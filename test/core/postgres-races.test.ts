@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Row } from "../../src/core/executor.ts";
 import { groupsJson } from "../support/groups-json.ts";
 import { connectStatements, createStatementDatabase, type StatementClient } from "./postgres-client.ts";
-import { seededRandom, type TaskInput, taskInput } from "./task-input.ts";
+import { PLAIN_CLAIM, seededRandom, type TaskInput, taskInput } from "./task-input.ts";
 
 const KEYS = 50;
 const CONNECTIONS = 16;
@@ -136,7 +136,14 @@ test("owners that settle and renew the same tasks in any order do not deadlock",
   const tasks = Array.from({ length: 100 }, (_, index) => taskInput(`task_${index}`));
   await postgres.run("insert_tasks", { groups_json: groupsJson(tasks), now_ms: null });
   const lanes_json = JSON.stringify([{ queue: "default", name: null, quota: 100 }]);
-  const claim = { lanes_json, worker_id: "w:1", lease_ms: 600_000, max_tasks: 100, now_ms: null };
+  const claim = {
+    lanes_json,
+    worker_id: "w:1",
+    lease_ms: 600_000,
+    max_tasks: 100,
+    ...PLAIN_CLAIM,
+    now_ms: null,
+  };
   expect(await postgres.run("claim_tasks", claim)).toHaveLength(100);
   const held = tasks.map(({ id }) => ({
     id,

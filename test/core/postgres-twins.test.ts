@@ -6,7 +6,7 @@ import { bind } from "../../src/core/statement.ts";
 import { sqlite as protocol } from "../../src/protocol/sqlite.ts";
 import { groupsJson } from "../support/groups-json.ts";
 import { createStatementDatabase, type StatementClient } from "./postgres-client.ts";
-import { seededRandom, type TaskInput, taskInput } from "./task-input.ts";
+import { PLAIN_CLAIM, seededRandom, type TaskInput, taskInput } from "./task-input.ts";
 
 const JSON_COLUMNS = ["payload", "result", "error", "metadata"];
 const QUEUES = ["default", "mail"];
@@ -113,6 +113,7 @@ test("every way out of running leaves the same row on both dialects", async () =
             worker_id: `w:${id}`,
             lease_ms,
             max_tasks: 1,
+            ...PLAIN_CLAIM,
             now_ms: 1_000,
           });
           const owned = { id, worker_id: `w:${id}`, now_ms: 1_001 };
@@ -221,6 +222,7 @@ test("1500 random steps leave the same rows on both dialects", { timeout: 120_00
       worker_id,
       lease_ms: 10 + 10 * random(30),
       max_tasks: 1 + random(6),
+      ...PLAIN_CLAIM,
       now_ms,
     };
     const rows = await both("claim_tasks", values);
@@ -267,6 +269,7 @@ test("1500 random steps leave the same rows on both dialects", { timeout: 120_00
       const watched_json = JSON.stringify([...ids.slice(0, 3), "none"]);
       return both("select_task_states", { ids_json, watched_json, keys_json: '["k0", "k2", "none"]' });
     },
+    () => both("select_task_owners", { ids_json: JSON.stringify(ids.filter(() => random(4) === 0)) }),
     () => both("select_tasks", { ids_json: JSON.stringify(ids.filter(() => random(4) === 0)) }),
     () => both("select_next_due", { lanes_json: lanes(), now_ms }),
     () => both("count_queued", { queue: one(QUEUES), max_depth: 1 + random(20) }),

@@ -49,3 +49,6 @@ export function seededRandom(seed: number): (below: number) => number {
     return Math.floor((state / 2 ** 32) * below);
   };
 }
+
+/** What a claim takes for granted that is about nothing special. */
+export const PLAIN_CLAIM = { max_task_bytes: null, weighs: 0 };

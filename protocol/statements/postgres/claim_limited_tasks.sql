@@ -2,10 +2,14 @@
 -- than its limits leave room for, over all lanes. Keys split a lane, and each of them takes turns with its rank.
 -- A key without limits, which a purge forgot, has room for one. The room of a key goes to its first tasks in the order, then the quota of a lane to its first tasks.
 -- It must follow lock_limits in the same transaction, so that it reads what the claims before it took.
+-- A task that takes more than max_task_bytes in the answer is left out. If it weighs, the walk reads the size of each
+-- task on its way and passes by what is too large; else such a task takes its place in the limit and nothing is read for it.
 -- @param lanes_json json
 -- @param worker_id text
 -- @param lease_ms integer
 -- @param max_tasks integer
+-- @param max_task_bytes integer?
+-- @param weighs integer
 -- @param now_ms integer?
 -- @returns task
 with recursive
@@ -100,6 +104,7 @@ levels(queue, name, key, quota, room, turns, left_over, priority, first_ms, due)
       select 1 from cairnq_tasks t
       where t.status = 'queued' and t.queue = e.queue and t.name = e.name and t.concurrency_key = e.key
         and t.priority = p.priority and t.run_at_ms between p.first_ms and (select ms from now)
+        and case when (select :weighs::integer) = 0 then true else (select @fits(o) from cairnq_tasks o where o.id = t.id) end
       limit e.most
     ) c
   ) d
@@ -118,6 +123,7 @@ levels(queue, name, key, quota, room, turns, left_over, priority, first_ms, due)
       select 1 from cairnq_tasks t
       where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = l.key
         and t.priority = p.priority and t.run_at_ms between p.first_ms and (select ms from now)
+        and case when (select :weighs::integer) = 0 then true else (select @fits(o) from cairnq_tasks o where o.id = t.id) end
       limit l.left_over - l.due
     ) c
   ) d
@@ -132,6 +138,7 @@ found as (
     select t.run_at_ms, t.id, row_number() over (order by t.run_at_ms, t.id) as nth from cairnq_tasks t
     where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = l.key
       and t.priority = l.priority and t.run_at_ms between l.first_ms and (select ms from now)
+        and case when (select :weighs::integer) = 0 then true else (select @fits(o) from cairnq_tasks o where o.id = t.id) end
     order by t.run_at_ms, t.id limit l.due
   ) t
   where sign(l.due) = 1
@@ -170,6 +177,7 @@ locked as (
       select t.id from cairnq_tasks t
       where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = l.key
         and t.priority = l.priority and t.run_at_ms between l.first_ms and (select ms from now)
+        and case when (select :weighs::integer) = 0 then true else (select @fits(o) from cairnq_tasks o where o.id = t.id) end
       order by t.run_at_ms, t.id limit p.tasks
       for update skip locked
     ) t
@@ -185,4 +193,5 @@ update cairnq_tasks t set
   updated_at_ms = now.ms
 from now
 where t.id = any(array(select id from locked)) and t.id between '' and (select max(id) from locked)
+  and case when (select :max_task_bytes::bigint) is null then true else @fits(t) end
 returning t.*

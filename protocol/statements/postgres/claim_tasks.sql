@@ -5,10 +5,14 @@
 -- what other claimers hold. Arrays, "between" and sign() keep the row estimates small
 -- whatever the statistics say: a planner that expects many rows would sort the backlog. The sub-select
 -- around the limit hides its value, or every call would be planned anew for it.
+-- A task that takes more than max_task_bytes in the answer is left out. If it weighs, the walk reads the size of each
+-- task on its way and passes by what is too large; else such a task takes its place in the limit and nothing is read for it.
 -- @param lanes_json json
 -- @param worker_id text
 -- @param lease_ms integer
 -- @param max_tasks integer
+-- @param max_task_bytes integer?
+-- @param weighs integer
 -- @param now_ms integer?
 -- @returns task
 with recursive
@@ -62,6 +66,7 @@ levels(queue, name, quota, turns, priority, first_ms, due) as (
       select 1 from cairnq_tasks t
       where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = ''
         and t.priority = p.priority and t.run_at_ms between p.first_ms and (select ms from now)
+        and case when (select :weighs::integer) = 0 then true else (select @fits(o) from cairnq_tasks o where o.id = t.id) end
       limit l.quota
     ) c
   ) d
@@ -80,6 +85,7 @@ levels(queue, name, quota, turns, priority, first_ms, due) as (
       select 1 from cairnq_tasks t
       where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = ''
         and t.priority = p.priority and t.run_at_ms between p.first_ms and (select ms from now)
+        and case when (select :weighs::integer) = 0 then true else (select @fits(o) from cairnq_tasks o where o.id = t.id) end
       limit l.quota - l.due
     ) c
   ) d
@@ -94,6 +100,7 @@ picked as materialized (
       select t.run_at_ms, t.id, row_number() over (order by t.run_at_ms, t.id) as nth from cairnq_tasks t
       where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = ''
         and t.priority = l.priority and t.run_at_ms between l.first_ms and (select ms from now)
+        and case when (select :weighs::integer) = 0 then true else (select @fits(o) from cairnq_tasks o where o.id = t.id) end
       order by t.run_at_ms, t.id limit l.due
     ) t
     where sign(l.due) = 1
@@ -112,6 +119,7 @@ locked as (
       select t.id from cairnq_tasks t
       where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = ''
         and t.priority = l.priority and t.run_at_ms between l.first_ms and (select ms from now)
+        and case when (select :weighs::integer) = 0 then true else (select @fits(o) from cairnq_tasks o where o.id = t.id) end
       order by t.run_at_ms, t.id limit p.tasks
       for update skip locked
     ) t
@@ -127,4 +135,5 @@ update cairnq_tasks t set
   updated_at_ms = now.ms
 from now
 where t.id = any(array(select id from locked)) and t.id between '' and (select max(id) from locked)
+  and case when (select :max_task_bytes::bigint) is null then true else @fits(t) end
 returning t.*

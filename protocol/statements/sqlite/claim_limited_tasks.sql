@@ -3,10 +3,14 @@
 -- A key without limits, which a purge forgot, has room for one. The room of a key goes to its first tasks in the order, then the quota of a lane to its first tasks.
 -- The walk is that of claim_tasks with an entry for each lane and key. It stops at max_tasks, but where keys are in
 -- several lanes or a small quota has several keys it may find tasks that are then left out, and has to go on.
+-- A task that takes more than max_task_bytes in the answer is left out. If it weighs, the walk reads the size of each
+-- task on its way and passes by what is too large; else such a task takes its place in the limit and nothing is read for it.
 -- @param lanes_json json
 -- @param worker_id text
 -- @param lease_ms integer
 -- @param max_tasks integer
+-- @param max_task_bytes integer?
+-- @param weighs integer
 -- @param now_ms integer?
 -- @returns task
 with recursive
@@ -61,11 +65,10 @@ entries(queue, name, quota, rank, key, room) as materialized (
 ),
 walk(queue, name, quota, rank, key, room, cursor, taken) as not materialized (
   select queue, name, quota, rank, key, room, (
-      select printf('%015d', 2147483647 - (cast(max(-2147483648, min(2147483647, t.priority)) as integer) + (typeof(t.priority) = 'real' and t.priority between 0 and 2147483646)))
-        || iif(t.priority = cast(max(-2147483648, min(2147483647, t.priority)) as integer), '', '!!!!!!!!!!!!!!!!!!!!!!!!!!!!' || t.id)
+      select @level_start(t)
       from cairnq_tasks t
       where t.status = 'queued' and t.queue = entries.queue and t.name = entries.name and t.concurrency_key = entries.key
-        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
+        and @claimable(t)
       order by t.priority desc limit 1
     ), 0
   from entries where room > 0
@@ -73,19 +76,15 @@ walk(queue, name, quota, rank, key, room, cursor, taken) as not materialized (
   select queue, name, quota, rank, key, room, coalesce((
       select printf(
           '%015d%d%010d%016d%d',
-          2147483647 - (cast(max(-2147483648, min(2147483647, t.priority)) as integer) + (typeof(t.priority) = 'real' and t.priority between 0 and 2147483646)),
-          t.priority <> cast(max(-2147483648, min(2147483647, t.priority)) as integer),
+          2147483647 - @priority_digits(t),
+          t.priority <> @priority_digits(t),
           ifnull(rank + taken + (substr(cursor, 16, 1) >= '0'), 0),
-          1000000000000000 + cast(max(-1000000000000000, min(8000000000000000, t.run_at_ms)) as integer),
-          t.run_at_ms <> cast(max(-1000000000000000, min(8000000000000000, t.run_at_ms)) as integer)
+          1000000000000000 + @run_at_digits(t),
+          t.run_at_ms <> @run_at_digits(t)
         ) || t.id
       from cairnq_tasks t
       where t.status = 'queued' and t.queue = walk.queue and t.name = walk.name and t.concurrency_key = walk.key
-        and t.priority = iif(
-          substr(walk.cursor, 16, 1) in ('!', '1'),
-          (select o.priority from cairnq_tasks o where o.id = substr(walk.cursor, 44)),
-          2147483647 - cast(substr(walk.cursor, 1, 15) as integer)
-        )
+        and t.priority = @level_of(walk)
         and t.run_at_ms <= (select ms from now)
         and (t.run_at_ms, t.id) > (
           case substr(walk.cursor, 43, 1)
@@ -95,19 +94,15 @@ walk(queue, name, quota, rank, key, room, cursor, taken) as not materialized (
           end,
           iif(substr(walk.cursor, 16, 1) >= '0', substr(walk.cursor, 44), '')
         )
-        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
+        and @claimable(t)
+        and iif(+:weighs, (select @fits(o) from cairnq_tasks o where o.id = t.id), 1)
       order by t.run_at_ms, t.id limit 1
     ), (
-      select printf('%015d', 2147483647 - (cast(max(-2147483648, min(2147483647, t.priority)) as integer) + (typeof(t.priority) = 'real' and t.priority between 0 and 2147483646)))
-        || iif(t.priority = cast(max(-2147483648, min(2147483647, t.priority)) as integer), '', '!!!!!!!!!!!!!!!!!!!!!!!!!!!!' || t.id)
+      select @level_start(t)
       from cairnq_tasks t
       where t.status = 'queued' and t.queue = walk.queue and t.name = walk.name and t.concurrency_key = walk.key
-        and t.priority < iif(
-          substr(walk.cursor, 16, 1) in ('!', '1'),
-          (select o.priority from cairnq_tasks o where o.id = substr(walk.cursor, 44)),
-          2147483647 - cast(substr(walk.cursor, 1, 15) as integer)
-        )
-        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
+        and t.priority < @level_of(walk)
+        and @claimable(t)
       order by t.priority desc limit 1
     )), taken + (substr(cursor, 16, 1) >= '0')
   from walk where cursor is not null and taken + (substr(cursor, 16, 1) >= '0') < min(quota, room)
@@ -141,11 +136,5 @@ where id in (
   where of_lane <= quota
   order by cursor limit +:max_tasks
 )
-returning
-  id, name, queue, status, cast(payload as text) as payload, cast(result as text) as result,
-  cast(error as text) as error, cast(metadata as text) as metadata, progress, message, attempt + 0.0 as attempt,
-  max_attempts + 0.0 as max_attempts, crashes + 0.0 as crashes, max_crashes + 0.0 as max_crashes,
-  priority + 0.0 as priority, worker_id, lease_until_ms + 0.0 as lease_until_ms, run_at_ms + 0.0 as run_at_ms,
-  cancel_requested_at_ms + 0.0 as cancel_requested_at_ms, parent_id, root_id, correlation_id,
-  created_at_ms + 0.0 as created_at_ms, updated_at_ms + 0.0 as updated_at_ms, completed_at_ms + 0.0 as completed_at_ms,
-  concurrency_key
+  and (+:max_task_bytes is null or @fits(cairnq_tasks))
+returning @returned()

@@ -18,7 +18,7 @@ levels(queue, name, lists, priority) as (
     )), value->>'name' is null, case when value->>'name' is not null then (
       select t.priority from cairnq_tasks t
       where t.status = 'queued' and t.queue = value->>'queue' and t.name = value->>'name' and t.concurrency_key = ''
-        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
+        and @claimable(t)
       order by t.priority desc limit 1
     ) end
   from json_each(:lanes_json)
@@ -33,13 +33,13 @@ levels(queue, name, lists, priority) as (
   select queue, name, 0, iif(lists, (
       select t.priority from cairnq_tasks t
       where t.status = 'queued' and t.queue = levels.queue and t.name = levels.name and t.concurrency_key = ''
-        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
+        and @claimable(t)
       order by t.priority desc limit 1
     ), (
       select t.priority from cairnq_tasks t
       where t.status = 'queued' and t.queue = levels.queue and t.name = levels.name and t.concurrency_key = ''
         and t.priority < levels.priority
-        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
+        and @claimable(t)
       order by t.priority desc limit 1
     ))
   from levels where priority is not null or (lists and name is not null)
@@ -94,7 +94,7 @@ limited(queue, name, key, free_ms, priority) as (
     end, (
       select t.priority from cairnq_tasks t
       where t.status = 'queued' and t.queue = k.queue and t.name = k.name and t.concurrency_key = k.key
-        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
+        and @claimable(t)
       order by t.priority desc limit 1
     )
   from keys k left join wadi_limits l on l.key = k.key
@@ -104,7 +104,7 @@ limited(queue, name, key, free_ms, priority) as (
       select t.priority from cairnq_tasks t
       where t.status = 'queued' and t.queue = limited.queue and t.name = limited.name
         and t.concurrency_key = limited.key and t.priority < limited.priority
-        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
+        and @claimable(t)
       order by t.priority desc limit 1
     )
   from limited where priority is not null and free_ms < 9007199254740991
@@ -115,7 +115,7 @@ select
     select min((
       select t.run_at_ms from cairnq_tasks t
       where t.status = 'queued' and t.queue = levels.queue and t.name = levels.name and t.concurrency_key = ''
-        and t.priority = levels.priority and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
+        and t.priority = levels.priority and @claimable(t)
       order by t.run_at_ms limit 1
     )) from levels where priority is not null
   )) + 0.0) as run_at_ms,
@@ -129,7 +129,7 @@ select
       select t.run_at_ms from cairnq_tasks t
       where t.status = 'queued' and t.queue = limited.queue and t.name = limited.name
         and t.concurrency_key = limited.key and t.priority = limited.priority
-        and t.id > '' and typeof(t.id) = 'text' and instr(t.id, char(0)) = 0
+        and @claimable(t)
       order by t.run_at_ms limit 1
     ))) from limited where priority is not null
   ) end) + 0.0) as limited_at_ms

@@ -4,8 +4,8 @@
 export interface StatementParams {
   cancel_replaced_tasks: { keys_json: string; now_ms: number | null; };
   cancel_task: { id: string | null; key: string | null; now_ms: number | null; };
-  claim_limited_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; now_ms: number | null; };
-  claim_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; now_ms: number | null; };
+  claim_limited_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; max_task_bytes: number | null; weighs: number; now_ms: number | null; };
+  claim_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; max_task_bytes: number | null; weighs: number; now_ms: number | null; };
   count_queued: { queue: string; max_depth: number; };
   count_tasks: { queues_json: string | null; };
   create_ledger: Record<string, never>;
@@ -39,12 +39,14 @@ export interface StatementParams {
   retry_task: { id: string | null; key: string | null; reset_attempt: number; now_ms: number | null; };
   select_claimed: { worker_id: string; };
   select_created: { id: string; };
+  select_heavy_tasks: { lanes_json: string; max_task_bytes: number; now_ms: number | null; };
   select_keyed_tasks: { keys_json: string; };
   select_migrations: Record<string, never>;
   select_next_due: { lanes_json: string; now_ms: number | null; };
   select_other_schemas: { schema: string | null; };
   select_retried: { id: string | null; key: string | null; };
   select_task: { id: string | null; key: string | null; };
+  select_task_owners: { ids_json: string; };
   select_task_states: { ids_json: string; watched_json: string; keys_json: string; };
   select_task_status: { id: string | null; key: string | null; };
   select_tasks: { ids_json: string; };

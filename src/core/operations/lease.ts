@@ -3,6 +3,7 @@ import type { Row, Statement } from "../executor.ts";
 import { type Operation, single, type Target } from "../operation.ts";
 import { bind } from "../statement.ts";
 import type { Task, TaskStatus } from "../task.ts";
+import { fitting, learn, type OversizedTask, tasksAsked, WEIGHS_NOTHING, type Weighing } from "./weigh.ts";
 
 /** Where a claim may take from: a queue and a name (null: every name), at most `quota` tasks. */
 export interface Lane {
@@ -31,6 +32,8 @@ export interface ClaimRequest {
   readonly leaseMs: number;
   /** Whether to take tasks with fleet-wide limits too, which costs more: ask for it after a claim said `limited`. */
   readonly limited: boolean;
+  /** What the last claim said about large tasks. Without it nothing is known of any. */
+  readonly weighing?: Weighing | undefined;
 }
 
 /** A task whose lease ran out. */
@@ -58,6 +61,12 @@ export interface Claimed {
   readonly limited: boolean;
   /** It says what an earlier try under the same token claimed, and claimed nothing itself: there may be more. */
   readonly resent: boolean;
+  /** For the next claim. */
+  readonly weighing: Weighing;
+  /** Whether the next claim may bring tasks that this one left out for their size. */
+  readonly leftLarge: boolean;
+  /** Due tasks that no claim through this database client can bring. */
+  readonly oversized: readonly OversizedTask[];
 }
 
 /** A task and the token of the claim that holds it. */
@@ -75,13 +84,24 @@ export interface Renewed {
  * Recovers expired leases, claims for each pool, and learns when the next task is due. A resend finds again what a
  * lost first try claimed under the same token.
  */
-export function claim(target: Target, request: ClaimRequest): Operation<Claimed> {
-  const { pools, workerId: worker_id, leaseMs, limited } = request;
+export function claim(
+  target: Target,
+  request: ClaimRequest,
+  maxBytes: number | null = null,
+): Operation<Claimed> {
+  const { workerId: worker_id, leaseMs, limited, weighing = WEIGHS_NOTHING } = request;
+  const pools = fitting(request.pools, maxBytes, weighing);
+  const asked = tasksAsked(pools);
+  const size = {
+    max_task_bytes: maxBytes === null || asked === 0 ? null : Math.floor(maxBytes / asked),
+    weighs: Number(weighing.weighs && asked > 0),
+  };
   // In one batch, so that what is taken for one pool is counted for the next.
   const takes = pools
     .filter(({ limit }) => limit > 0)
     .flatMap(({ lanes, limit }) => {
-      const values = { lanes_json: JSON.stringify(lanes), worker_id, lease_ms: leaseMs, max_tasks: limit };
+      const lanes_json = JSON.stringify(lanes);
+      const values = { lanes_json, worker_id, lease_ms: leaseMs, max_tasks: limit, ...size };
       if (!limited) return [bind(target, "claim_tasks", values)];
       return [
         bind(target, "claim_limited_tasks", values),
@@ -94,22 +114,58 @@ export function claim(target: Target, request: ClaimRequest): Operation<Claimed>
   }
   const lanes_json = JSON.stringify(pools.flatMap(({ lanes }) => lanes));
   const recover = recoverLeases(target);
+  const { max_task_bytes } = size;
+  const heavy =
+    size.weighs === 0
+      ? []
+      : [bind(target, "select_heavy_tasks", { lanes_json, max_task_bytes: max_task_bytes! })];
   const build = (takes: readonly Statement[], resent: boolean): Operation<Claimed> => ({
     name: "claim",
     mayBeLost: true, // the task is queued then, as if its worker had been killed
-    statements: [...recover, ...takes, bind(target, "select_next_due", { lanes_json })],
-    decode: (results) =>
-      decodeClaimed(
-        results[recover.length - 1]!,
-        results.slice(recover.length, -1).flat(),
-        results.at(-1)![0]!,
-        resent,
-      ),
+    statements: [...recover, ...takes, ...heavy, bind(target, "select_next_due", { lanes_json })],
+    decode: (results) => {
+      const taken = results.slice(recover.length, recover.length + takes.length).flat();
+      const large = heavy.length === 0 ? [] : results.at(-2)!;
+      const claimed = decodeClaimed(results[recover.length - 1]!, taken, results.at(-1)![0]!, resent);
+      if (maxBytes === null) return claimed;
+      return {
+        ...claimed,
+        ...weighed(claimed, { weighing, maxBytes, asked, limits: request.pools }, taken, large),
+      };
+    },
   });
   return {
     ...build(takes, false),
     resend: () => build([bind(target, "select_claimed", { worker_id })], true),
   };
+}
+
+/** What a claim says about large tasks. */
+function weighed(
+  { tasks, nextDueAtMs, nowMs }: Claimed,
+  request: { weighing: Weighing; maxBytes: number; asked: number; limits: readonly ClaimPool[] },
+  rows: readonly Row[],
+  large: readonly Row[],
+): Partial<Claimed> {
+  const { weighing: before, maxBytes, asked, limits } = request;
+  const isShort = tasks.length < asked && nextDueAtMs !== null && nextDueAtMs <= nowMs;
+  const taken = rows.filter(({ id }) => id !== undefined);
+  const heavy = large.map(decodeLarge);
+  const weighing = learn(before, maxBytes, tasksAsked(limits), { taken, heavy, isShort, nowMs });
+  const isNew = weighing.weighs && (!before.weighs || weighing.bytes !== before.bytes);
+  const oversized = heavy.filter(({ bytes }) => bytes > maxBytes);
+  // All that is due and has a slot is too large for any claim: for this client something is due later.
+  const isStuck = isShort && oversized.length > 0 && oversized.length === heavy.length;
+  return {
+    weighing,
+    leftLarge: isNew || (weighing.bytes > 0 && tasks.length > 0),
+    oversized,
+    ...(isStuck && { nextDueAtMs: numberOrNull(large[0]!.next_ms) }),
+  };
+}
+
+function decodeLarge({ id, name, queue, bytes }: Row): OversizedTask {
+  return { id: String(id), name: String(name), queue: String(queue), bytes: Number(bytes) };
 }
 
 /** Ends with the statement that tells what was recovered. */
@@ -147,6 +203,9 @@ function decodeClaimed(
     nowMs: numberOrNull(next.now_ms)!,
     limited: next.limited_at_ms !== null,
     resent,
+    weighing: WEIGHS_NOTHING,
+    leftLarge: false,
+    oversized: [],
   };
 }
 

@@ -1,10 +1,8 @@
-import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
 import type { Operation, Target } from "../operation.ts";
 import { bind } from "../statement.ts";
-import { type ErrorEnvelope, isTerminal, type Task, type TaskStatus } from "../task.ts";
+import { type ErrorEnvelope, isTerminal, type TaskStatus } from "../task.ts";
 import type { Held } from "./lease.ts";
-import { selectTasks } from "./read.ts";
 
 /**
  * How an attempt ended.
@@ -76,7 +74,7 @@ function decodeResettled(
   results: readonly Row[][],
   tasks: readonly Row[],
 ): Settled[] {
-  const byId = new Map(tasks.map((row) => [row.id, decodeTask(row)]));
+  const byId = new Map(tasks.map((row) => [row.id, decodeOwner(row)]));
   return decodeSettled(settlements, results).map((settled, i) => {
     const task = byId.get(settled.id);
     if (settled.status !== null || task === undefined) return settled;
@@ -84,7 +82,21 @@ function decodeResettled(
   });
 }
 
-function wasSettledBy(settlement: Settlement, task: Task): boolean {
+interface Owner {
+  readonly status: TaskStatus;
+  readonly workerId: string | null;
+  readonly attempt: number;
+}
+
+function decodeOwner({ status, worker_id, attempt }: Row): Owner {
+  return {
+    status: String(status) as TaskStatus,
+    workerId: worker_id === null ? null : String(worker_id),
+    attempt: Number(attempt),
+  };
+}
+
+function wasSettledBy(settlement: Settlement, task: Owner): boolean {
   if (isTerminal(task.status)) {
     return task.workerId === settlement.workerId && task.attempt === settlement.attempt;
   }
@@ -108,10 +120,7 @@ export function settle(
       name: "settle",
       statements: [
         ...statements,
-        selectTasks(
-          target,
-          settlements.map(({ id }) => id),
-        ),
+        bind(target, "select_task_owners", { ids_json: JSON.stringify(settlements.map(({ id }) => id)) }),
       ],
       decode: (results) => decodeResettled(settlements, results.slice(0, -1), results.at(-1)!),
     }),

@@ -1,7 +1,7 @@
 import { decodeTask } from "../../../src/core/codec.ts";
 import type { Dialect, Row } from "../../../src/core/executor.ts";
 import type { DialectClient } from "../statement-clients.ts";
-import { seededRandom } from "../task-input.ts";
+import { PLAIN_CLAIM, seededRandom } from "../task-input.ts";
 import { hostileRow, insertOf, NOW_MS, plainRow, QUEUES } from "./rows.ts";
 
 const LANES = [
@@ -109,6 +109,7 @@ async function claimAll(
       worker_id: `w:${n}`,
       lease_ms: 1000,
       max_tasks: 1 + (n % 5),
+      ...PLAIN_CLAIM,
       now_ms: NOW_MS,
     };
     const rows = await client.run(limited ? "claim_limited_tasks" : "claim_tasks", values);

@@ -1,0 +1,3 @@
+-- The nearest integer that 15 digits of a cursor hold; a fraction above 0 is rounded up, so that it sorts before what is below it.
+(cast(max(-2147483648, min(2147483647, row.priority)) as integer)
+  + (typeof(row.priority) = 'real' and row.priority between 0 and 2147483646))
