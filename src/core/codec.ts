@@ -39,7 +39,8 @@ export function decodeTask(row: Row): Task {
     status: text.status as TaskStatus,
     payload: jsonOrNull(row.payload),
     result: jsonOrNull(row.result),
-    error: jsonOrNull(row.error) as unknown as ErrorEnvelope | null,
+    // Other SDKs leave the error of an earlier attempt in the row of a task that succeeds.
+    error: text.status === "succeeded" ? null : (jsonOrNull(row.error) as unknown as ErrorEnvelope | null),
     metadata: decodeMetadata(row.metadata),
     progress: numberOrNull(row.progress),
     message: textOrNull.message ?? null,

@@ -173,7 +173,7 @@ const NO_ERROR: ErrorEnvelope = {
   code: "?",
   message: "no error is stored",
   retryable: false,
-  details: null,
+  details: {},
 };
 
 /** The awaited task was canceled. */

@@ -102,7 +102,7 @@ export interface PrepareContext {
 export function prepareTask(
   target: JsonTarget,
   task: string | AnyTaskDefinition,
-  payload: unknown,
+  given: unknown,
   options: SubmitOptions = {},
   { lineage, hook, keysAcrossNames = false }: PrepareContext = {},
 ): NewTask {
@@ -110,12 +110,13 @@ export function prepareTask(
   const name = text("task name", typeof task === "string" ? task : task?.name);
   if (definition?.payload === undefined && definition !== null) throw noDefinition();
   onlyKnown("submit", options, SUBMIT_OPTIONS);
+  const payload = given === undefined ? {} : given; // as other SDKs store it
   const key = optionalText("key", options.key);
   const { conflict, maxDelayMs, throttleMs, ...pace } = pacing(options, key);
   const limits = limitRow(name, options.limits ?? definition?.limits ?? null, payload);
   const queue = text("queue", options.queue ?? definition?.queue ?? "default");
   const { maxAttempts, maxCrashes, priority, runAt, correlationId } = options;
-  const payloadJson = encodeJson(payload === undefined ? null : payload, `the payload of ${name}`, target);
+  const payloadJson = encodeJson(payload, `the payload of ${name}`, target);
   const metadata = encodeMetadata(target, hook?.({ name, queue }), options.metadata);
   if (metadata !== "{}") checkSize(`the payload and metadata of ${name}`, [payloadJson, metadata], target);
   return {

@@ -28,8 +28,11 @@ export function toRow(value: object): Record<string, unknown> {
   );
 }
 
+/** A task that was read or controlled, without what Wadi says of the call itself. */
 export function rowOrNull(task: Task | null): Record<string, unknown> | null {
-  return task === null ? null : toRow(task);
+  if (task === null) return null;
+  const { outcome: _, key: __, ...row } = toRow(task);
+  return row;
 }
 
 /** Drops what a scenario leaves out or sets to null, so that the client's defaults apply. */

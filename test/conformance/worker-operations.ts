@@ -117,7 +117,7 @@ function envelope({ error, retryable }: Args): ErrorEnvelope {
     code: "handler_error",
     message: "",
     retryable: retryable !== false,
-    details: null,
+    details: {},
     ...(part as { [field: string]: Json }),
   };
 }

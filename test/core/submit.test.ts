@@ -41,8 +41,8 @@ describe("submit", () => {
     });
   });
 
-  test("an undefined payload is null", async () => {
-    expect((await memoryWadi().submit("a", undefined)).payload).toBeNull();
+  test("an undefined payload is an empty object", async () => {
+    expect((await memoryWadi().submit("a", undefined)).payload).toEqual({});
   });
 
   test("reject names the key and the task that has it", async () => {

@@ -51,7 +51,7 @@ describe("POST /tasks", () => {
       body: { name: "any", key: null, queue: null, delayMs: null },
     });
     expect(answer.status).toBe(201);
-    expect(answer.body).toMatchObject({ payload: null, queue: "default" });
+    expect(answer.body).toMatchObject({ payload: {}, queue: "default" });
   });
 
   it("applies the defaults and the schema of its tasks, and refuses other names", async () => {

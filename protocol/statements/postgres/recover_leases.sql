@@ -39,13 +39,13 @@ update cairnq_tasks t set
     'code', 'max_crashes',
     'message', 'its worker vanished ' || t.crashes + 1::bigint || ' times: killed, frozen or out of memory',
     'retryable', false,
-    'details', null
+    'details', '{}'::jsonb
   ) else jsonb_build_object(
     'type', 'LeaseExpired',
     'code', 'lease_expired',
     'message', 'the lease ran out on attempt ' || t.attempt || ' of ' || t.max_attempts,
     'retryable', false,
-    'details', null
+    'details', '{}'::jsonb
   ) end,
   crashes = least(t.crashes, 2147483646) + 1,
   worker_id = case e.status when 'queued' then null else t.worker_id end,

@@ -18,14 +18,14 @@ update cairnq_tasks set
       'code', 'lease_expired',
       'message', 'the lease ran out on attempt ' || attempt || ' of ' || max_attempts,
       'retryable', json('false'),
-      'details', null
+      'details', json('{}')
     )
     when crashes + 1 >= max_crashes then json_object(
       'type', 'TooManyCrashes',
       'code', 'max_crashes',
       'message', 'its worker vanished ' || (crashes + 1) || ' times: killed, frozen or out of memory',
       'retryable', json('false'),
-      'details', null
+      'details', json('{}')
     )
     else error
   end,
