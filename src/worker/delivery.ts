@@ -8,6 +8,8 @@ import type { Registration } from "./registration.ts";
 export interface DeliveryOwner {
   /** Called once, when the call has returned or was cut off and all its attempts have ended. */
   over(delivery: Delivery): void;
+  /** Called with an error of the worker itself. */
+  fault(error: unknown): void;
   /** Called with what the handler threw although all attempts of the call had ended. */
   threwLate(attempt: Attempt, thrown: unknown): void;
 }
@@ -62,7 +64,7 @@ export class Delivery {
   run(hooks: WorkerHooks): void {
     const { payload, result } = this.registration;
     if (payload !== null || result !== null || hooks.around !== undefined) {
-      void this.#runChecked(hooks);
+      this.#runChecked(hooks).catch((error) => this.#owner.fault(error));
       return;
     }
     // Nothing to wait for but the handler: one that returns at once costs no promise.
@@ -72,12 +74,21 @@ export class Delivery {
       );
       if (isThenable(returned)) {
         returned.then(
-          (value) => this.#complete(value),
-          (error) => this.#fail(error),
+          (value) => this.#guard(() => this.#complete(value)),
+          (error) => this.#guard(() => this.#fail(error)),
         );
       } else this.#complete(returned);
     } catch (error) {
       this.#fail(error);
+    }
+  }
+
+  /** For what nobody waits for: an error of the worker itself is the drain's. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#owner.fault(error);
     }
   }
 

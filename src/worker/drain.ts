@@ -44,7 +44,7 @@ export class Drain {
   readonly #polls: Polls;
   readonly #exchange: Exchange;
   readonly #alarm = new Alarm();
-  readonly #turns = new Turns(this.#alarm.wake);
+  readonly #turns = new Turns(this.#alarm.wake, (error) => this.#wire.fault(error));
   readonly #stopAtMs: number;
   #isStopping = false;
   /** When handlers are stopped, once nothing is claimed any more. */
@@ -69,6 +69,7 @@ export class Drain {
       stopAtMs: this.#stopAtMs,
       cutOffMs: reserveMs / 4,
       onEnd: this.#alarm.wake,
+      onFault: (error) => this.#wire.fault(error),
       onChange: () => this.#exchange.changed(),
     });
     this.#wire = new Wire(plan, this.#tally, this.#hand, this.#alarm.wake);
@@ -112,11 +113,22 @@ export class Drain {
     } finally {
       unlisten();
       signal?.removeEventListener("abort", this.#alarm.wake);
-      this.#alarm.clear();
       // Only after failed round trips are there tasks left: they come back when the leases expire.
       this.#hand.giveUp(this.#wire.unanswered?.attempts);
+      await this.#cutOff();
+      this.#alarm.clear();
     }
     return this.#tally.drained(endless === null ? this.#outlook.next(monotonicMs()) : this.#outlook.last);
+  }
+
+  /** Of a drain that fails: its handlers are stopped, and it ends when they have returned or were cut off. */
+  async #cutOff(): Promise<void> {
+    const { running } = this.#hand;
+    running.expireAll("ran in a drain that failed", monotonicMs());
+    while (running.size > 0) {
+      await this.#alarm.until(running.expiresAtMs);
+      running.expire(monotonicMs());
+    }
   }
 
   async #loop(): Promise<void> {

@@ -101,7 +101,10 @@ function notify(hooks: WorkerHooks, error: unknown, scene: ErrorScene): void {
 function tell(hook: () => unknown, onError: (error: unknown) => void): void {
   try {
     const returned = hook();
-    if (returned instanceof Promise) returned.catch(onError);
+    // Also one of another realm, or of a library's own.
+    if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then === "function") {
+      Promise.resolve(returned).catch(onError);
+    }
   } catch (error) {
     onError(error);
   }

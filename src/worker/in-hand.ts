@@ -8,9 +8,9 @@ import type { ByteBudget } from "./bytes.ts";
 import { Calls } from "./calls.ts";
 import { Delivery, type DeliveryOwner } from "./delivery.ts";
 import { reportLate, type WorkerHooks } from "./hooks.ts";
+import { Lanes } from "./lanes.ts";
 import { type Lease, Leases } from "./leases.ts";
-import type { Member, Pool } from "./pools.ts";
-import { laneKey } from "./registration.ts";
+import type { Pool } from "./pools.ts";
 import type { Tally } from "./tally.ts";
 import { Behind, type Unreturned } from "./unreturned.ts";
 
@@ -33,6 +33,8 @@ export interface InHandOptions {
   readonly unreturned: Unreturned;
   /** Called when attempts ended outside of a call of `start`. */
   readonly onEnd: () => void;
+  /** Called with an error that no other place takes: the drain fails with it. */
+  readonly onFault: (error: unknown) => void;
   /** Called when a task has ended or is lost without a settlement of the outbox. */
   readonly onChange: () => void;
 }
@@ -55,8 +57,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
   /** When the first of the outbox ended. */
   outboxSinceMs = 0;
   readonly #options: InHandOptions;
-  readonly #lanes = new Map<string, { pool: Pool; member: Member }>();
-  readonly #pools = new Map<Member, Pool>();
+  readonly #lanes: Lanes;
   readonly leases: Leases;
   #isStarting = false;
 
@@ -68,16 +69,10 @@ export class InHand implements AttemptOwner, DeliveryOwner {
     this.running = new Calls(options.stopAtMs, options.cutOffMs);
     this.leases = new Leases(options.leaseMs, options.deadlineMs);
     this.#behind = new Behind(options.unreturned, (attempt) => {
-      this.#pools.get(attempt.member)!.ready.add(attempt);
+      this.#lanes.poolOf(attempt.member).ready.add(attempt);
       this.#wake();
     });
-    for (const pool of options.pools) {
-      for (const member of pool.members) {
-        const { name, queues } = member.registration;
-        for (const queue of queues) this.#lanes.set(laneKey({ queue, name }), { pool, member });
-        this.#pools.set(member, pool);
-      }
-    }
+    this.#lanes = new Lanes(options.pools);
   }
 
   get ready(): number {
@@ -101,7 +96,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
     const { bytes, tally } = this.#options;
     const lease: Lease = { workerId, endsAtMs: sentAtMs + leaseMs, inPlay: claimed.tasks.length };
     const { tasks, bytes: sizes, limitKeys, nowMs } = claimed;
-    const lanes = tasks.map((task) => this.#lanes.get(laneKey(task))!);
+    const lanes = tasks.map((task) => this.#lanes.of(task));
     for (const pool of this.#options.pools) {
       pool.answered(lanes.reduce((count, lane) => (lane.pool === pool ? count + 1 : count), 0));
     }
@@ -202,6 +197,10 @@ export class InHand implements AttemptOwner, DeliveryOwner {
     reportLate(this.#options.hooks, thrown, attempt.task);
   }
 
+  fault(error: unknown): void {
+    this.#options.onFault(error);
+  }
+
   #leave(attempt: Attempt): void {
     const { lease, delivery } = attempt;
     this.leases.ended(lease);
@@ -217,7 +216,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
     const { member } = delivery.attempts[0]!;
     this.running.end(delivery);
     member.calls--;
-    this.#pools.get(member)!.calls--;
+    this.#lanes.poolOf(member).calls--;
     member.hasRun = true;
     member.registration.runs.add(monotonicMs() - delivery.startedAtMs);
     for (const attempt of delivery.attempts) {

@@ -16,9 +16,12 @@ export class Turns {
   #isYielding = false;
   #beganAtMs = monotonicMs();
   readonly #onTurn: () => void;
+  readonly #onFault: (error: unknown) => void;
 
-  constructor(onTurn: () => void) {
+  /** `onFault` is called where a turn cannot be had. */
+  constructor(onTurn: () => void, onFault: (error: unknown) => void) {
     this.#onTurn = onTurn;
+    this.#onFault = onFault;
   }
 
   /** Until the next turn nothing starts, so that requests go out and answers come in. */
@@ -34,11 +37,11 @@ export class Turns {
   yield(): void {
     if (this.#isYielding) return;
     this.#isYielding = true;
-    void nextTurn().then(() => {
+    nextTurn().then(() => {
       this.#isYielding = false;
       this.#beganAtMs = monotonicMs();
       this.#onTurn();
-    });
+    }, this.#onFault);
   }
 
   /** Lets handlers that end in the same turn join one settlement: N tasks cost N / gathered round trips. */

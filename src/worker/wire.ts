@@ -101,7 +101,14 @@ export class Wire {
   /** Makes a round trip. Never throws. */
   send(operation: string, trip: (call: CallOptions) => Promise<void>): void {
     this.isBusy = true;
-    void this.#send(operation, trip).then(this.#onAnswer);
+    this.#send(operation, trip).then(this.#onAnswer, (error) => this.fault(error));
+  }
+
+  /** Ends the drain with an error that is not the database's. */
+  fault(error: unknown): void {
+    this.isBusy = false;
+    this.failure ??= { error };
+    this.#onAnswer();
   }
 
   async #send(operation: string, trip: (call: CallOptions) => Promise<void>): Promise<void> {
@@ -125,7 +132,7 @@ export class Wire {
   }
 
   #survive(error: unknown, operation: string): void {
-    const isLastTry = this.#plan.endless === null && (isRefusal(error) || !this.#holds);
+    const isLastTry = this.#plan.endless === null && !this.#holds;
     if (isLastTry || this.#isFatal(error)) {
       this.failure = { error };
       return;

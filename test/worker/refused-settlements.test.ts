@@ -57,6 +57,20 @@ describe.each(NOT_OF_THE_VALUE)("a settlement refused as %s", (kind) => {
     }
   });
 
+  test("is kept by a short drain too, within its time", async () => {
+    const { state, wadi, reader } = await refusedWadi();
+    const { id } = await reader.submit("a", null);
+    const onError = () => {
+      if (state.refusals > 1) state.kind = null;
+    };
+    const worker = new Worker(wadi, { onError }).task("a", () => {
+      state.kind = kind;
+      return "done";
+    });
+    expect(await worker.drain()).toMatchObject({ succeeded: 1, failed: 0, lost: 0 });
+    expect(await reader.get(id)).toMatchObject({ result: "done", attempt: 1 });
+  });
+
   test("that only released a task which had not started fails nothing", async () => {
     const { state, wadi, reader } = await refusedWadi();
     await reader.submitMany("a", [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
