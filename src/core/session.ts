@@ -37,11 +37,13 @@ interface Within {
 const ADVICE: Record<ErrorClass, string> = {
   conflict: "the database refused it; its cause says why",
   busy: "the database stayed locked, overloaded or over its quota; try again later",
-  unavailable: "the database could not be reached; check that it runs and that the client points at it",
+  unavailable:
+    "the database could not be reached or takes no writes now; check that it runs and that the client points at its primary",
   denied:
     "the database does not accept this client; check its user, password or token, and that it may write",
   unusable: "the client cannot be used: it was closed, or made without a database; its cause says which",
-  "missing-schema": "its tables are missing and could not be created; migrate with a role that may",
+  "missing-schema":
+    "its tables are missing and could not be created; migrate with a role that may, and name a schema if the search path has none",
   "invalid-value": "the database refused a value; its cause says why",
   "response-too-large":
     "the answer is larger than the database or its client may send; ask for fewer or smaller tasks",
