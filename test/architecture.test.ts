@@ -58,10 +58,13 @@ describe("imports go one way", () => {
     expect(violations("src/protocol", allows)).toEqual([]);
   });
 
-  it("drivers import each other, the SQL of their dialect, and of core the types of its executor", () => {
+  it("drivers import each other, the SQL of their dialect, and of core the types of its executor and the error of an argument", () => {
     const allows = ({ target, isType }: Import) =>
-      isIn(target, "drivers", "protocol") || (isType && target === "src/core/executor.ts");
+      isIn(target, "drivers", "protocol") ||
+      (isType && target === "src/core/executor.ts") ||
+      target === "src/core/wadi-error.ts";
     expect(violations("src/drivers", allows)).toEqual([]);
+    expect(importsOf("src/core/wadi-error.ts")).toEqual([]);
   });
 
   it("the producer imports itself and core", () => {

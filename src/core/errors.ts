@@ -1,56 +1,8 @@
 import type { ErrorClass } from "./executor.ts";
 import type { ErrorEnvelope, Task } from "./task.ts";
+import { WadiError, type WadiErrorOptions } from "./wadi-error.ts";
 
-const BRAND = Symbol.for("wadi.error");
-
-export type ErrorCode =
-  | "ALREADY_EXISTS"
-  | "DRIVER_ERROR"
-  | "EVENT_LOOP_BLOCKED"
-  | "INVALID_ARGUMENT"
-  | "LOST_LEASE"
-  | "PROTOCOL_VERSION_MISMATCH"
-  | "QUEUE_FULL"
-  | "SCHEMA_MISMATCH"
-  | "SERIALIZATION_ERROR"
-  | "TASK_CANCELED"
-  | "TASK_ERROR"
-  | "TASK_FAILED"
-  | "TASK_TIMEOUT"
-  | "UNSUPPORTED";
-
-export interface WadiErrorOptions {
-  /** @default false */
-  retryable?: boolean;
-  cause?: unknown;
-}
-
-/** Base of every error Wadi throws. `WadiError.is(e)` also recognises errors of a second bundled copy. */
-export class WadiError extends Error {
-  override readonly name: string = "WadiError";
-  readonly code: ErrorCode;
-  /** True if the same call, unchanged, may succeed later. */
-  readonly retryable: boolean;
-
-  constructor(code: ErrorCode, message: string, options: WadiErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.code = code;
-    this.retryable = options.retryable ?? false;
-    Object.defineProperty(this, BRAND, { value: true });
-  }
-
-  static is(error: unknown): error is WadiError {
-    return typeof error === "object" && error !== null && BRAND in error;
-  }
-}
-
-/** An argument or option is out of range or of the wrong type. Thrown before any I/O. */
-export class InvalidArgument extends WadiError {
-  override readonly name = "InvalidArgument";
-  constructor(message: string, options?: WadiErrorOptions) {
-    super("INVALID_ARGUMENT", message, options);
-  }
-}
+export { type ErrorCode, InvalidArgument, WadiError, type WadiErrorOptions } from "./wadi-error.ts";
 
 /** A value cannot be held by JSON, or by the JSON type of this database. Thrown before any I/O. */
 export class SerializationError extends WadiError {

@@ -1,16 +1,20 @@
+import { InvalidArgument } from "../core/wadi-error.ts";
+
 /** What an option takes: one of these words, or a type; null where that is checked elsewhere. */
 type Rule = readonly string[] | "boolean" | "milliseconds" | null;
 
-/** Checks the options of a driver, so that a misspelt one is not ignored. @throws {TypeError} naming the option. */
+/** Checks the options of a driver, so that a misspelt one is not ignored. @throws {InvalidArgument} naming the option. */
 export function checkOptions(driver: string, options: object, rules: Readonly<Record<string, Rule>>): void {
   for (const [option, value] of Object.entries(options)) {
     const rule = Object.hasOwn(rules, option) ? rules[option] : undefined;
     if (rule === undefined) {
-      throw new TypeError(`${driver} has no option "${option}"; it takes ${Object.keys(rules).join(", ")}`);
+      throw new InvalidArgument(
+        `${driver} has no option "${option}"; it takes ${Object.keys(rules).join(", ")}`,
+      );
     }
     if (value !== undefined && rule !== null && !fits(value, rule)) {
       const wanted = typeof rule === "string" ? `of type ${rule}` : `one of ${rule.join(", ")}`;
-      throw new TypeError(`${option} of ${driver} must be ${wanted}`);
+      throw new InvalidArgument(`${option} of ${driver} must be ${wanted}`);
     }
   }
 }
@@ -24,7 +28,7 @@ function fits(value: unknown, rule: NonNullable<Rule>): boolean {
  * Checks that a driver was given a client of its kind. A missing binding, or a URL in the place of a client, would otherwise be
  * told by the first statement, as a database that is away. The value is never quoted: it may be a connection string.
  *
- * @throws {TypeError}
+ * @throws {InvalidArgument}
  */
 export function checkClient(
   driver: string,
@@ -35,6 +39,13 @@ export function checkClient(
   const isObject = Object(client) === client;
   const lacks = methods.find((method) => !isObject || typeof (client as never)[method] !== "function");
   if (lacks === undefined) return;
-  const got = isObject ? `something without ${lacks}()` : client === null ? "null" : typeof client;
-  throw new TypeError(`${driver} takes ${wanted}, got ${got}`);
+  const isDrizzle = isObject && Object(client as { $client?: unknown }).$client !== undefined;
+  const got = isDrizzle
+    ? "a Drizzle database; pass it to fromDrizzle of wadi/drizzle"
+    : isObject
+      ? `something without ${lacks}()`
+      : client === null
+        ? "null"
+        : typeof client;
+  throw new InvalidArgument(`${driver} takes ${wanted}, got ${got}`);
 }

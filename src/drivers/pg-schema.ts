@@ -1,4 +1,5 @@
 import type { Executor } from "../core/executor.ts";
+import { InvalidArgument } from "../core/wadi-error.ts";
 import { postgres } from "../protocol/postgres.ts";
 
 type Protocol = Executor["protocol"];
@@ -74,7 +75,7 @@ function quote(name: string): string {
 function checkSchema(schema: unknown): void {
   const isName = typeof schema === "string" && /^(?!pg_)[^\0$]+$/.test(schema) && schema.isWellFormed();
   if (!isName || new TextEncoder().encode(schema).length > 63) {
-    throw new TypeError(
+    throw new InvalidArgument(
       'schema must be a name of at most 63 bytes that does not begin with "pg_", without dollar signs and NUL',
     );
   }

@@ -86,7 +86,7 @@ describe("a database out of reach", () => {
       expect(error).toMatchObject({
         name: "DriverError",
         retryable: true,
-        message: `submit failed on ${name}: the database could not be reached; check that it runs and that the client points at it`,
+        message: `submit failed on ${name}: the database could not be reached or takes no writes now; check that it runs and that the client points at its primary`,
       });
       await wadi.close();
     },

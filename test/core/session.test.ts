@@ -150,7 +150,7 @@ describe("when to try again", () => {
       code: "DRIVER_ERROR",
       retryable: true,
       message: expect.stringMatching(
-        /^submit failed on better-sqlite3: the database could not be reached; check/,
+        /^submit failed on better-sqlite3: the database could not be reached or takes no writes now; check/,
       ),
       cause: expect.any(Error),
     });

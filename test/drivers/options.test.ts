@@ -13,6 +13,7 @@ import { neonHttp } from "../../src/drivers/neon.ts";
 import { pg } from "../../src/drivers/pg.ts";
 import { pglite } from "../../src/drivers/pglite.ts";
 import { fromDrizzle } from "../../src/drizzle/index.ts";
+import { InvalidArgument } from "../../src/index.ts";
 
 const db = new Database(":memory:");
 
@@ -61,7 +62,7 @@ test.each<[driver: string, make: (options: never) => unknown, options: object, m
     'pglite has no option "toString"; it takes schema',
   ],
 ])("%s refuses an option it does not know", (_driver, make, options, message) => {
-  expect(() => make(options as never)).toThrow(new TypeError(message));
+  expect(() => make(options as never)).toThrow(new InvalidArgument(message));
 });
 
 test.each<[driver: string, make: (client: never) => unknown, client: unknown, message: string]>([
@@ -84,6 +85,12 @@ test.each<[driver: string, make: (client: never) => unknown, client: unknown, me
     "neonHttp takes what neon(url) gives, since its version 1, got string",
   ],
   ["pglite", pglite, null, "pglite takes a PGlite, got null"],
+  [
+    "pg",
+    pg,
+    drizzle(db),
+    "pg takes a Pool or a Client of node-pg, got a Drizzle database; pass it to fromDrizzle of wadi/drizzle",
+  ],
 ])("%s refuses what is no client of its kind", (_driver, make, client, message) => {
-  expect(() => make(client as never)).toThrow(new TypeError(message));
+  expect(() => make(client as never)).toThrow(new InvalidArgument(message));
 });
