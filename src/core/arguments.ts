@@ -1,6 +1,7 @@
 import { InvalidArgument } from "./errors.ts";
+import { checkIndexed } from "./index-limits.ts";
 
-/** Longest name, queue, key or correlation id, in characters. */
+/** Longest name, queue, key or correlation id, in characters; an index limits their bytes too. */
 const MAX_TEXT = 1024;
 
 /** Longest time a timer takes; a longer one would end at once. */
@@ -39,7 +40,7 @@ export function instant(option: string, value: Date | number): number {
 }
 
 /** Checks a text that is stored in a column of its own. Its value is never quoted back. */
-export function text(option: string, value: unknown): string {
+export function text(option: string, value: unknown, maxBytes?: number): string {
   if (typeof value !== "string" || value === "") {
     throw new InvalidArgument(
       `${option} must be a string that is not empty, got ${value === "" ? `""` : show(value)}`,
@@ -56,7 +57,7 @@ export function text(option: string, value: unknown): string {
       `${option} begins with a byte order mark (U+FEFF), which some clients drop; remove it`,
     );
   }
-  return value;
+  return checkIndexed(option, value, maxBytes);
 }
 
 export function optionalText(option: string, value: unknown): string | null {

@@ -1,5 +1,6 @@
 import { integer, MAX_TIMER_MS, onlyKnown, optionalText, text } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
+import { checkIndexedTogether } from "../core/index-limits.ts";
 import { checkLimits, type TaskLimits } from "./limits.ts";
 import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
 
@@ -84,9 +85,12 @@ export function defineTask(
     "payload",
     "result",
   ]);
+  const name = text("name", options.name);
+  const queue = optionalText("queue", options.queue) ?? "default";
+  checkIndexedTogether({ queue, name });
   return {
-    name: text("name", options.name),
-    queue: optionalText("queue", options.queue) ?? "default",
+    name,
+    queue,
     maxAttempts: integer("maxAttempts", options.maxAttempts ?? 3, 1, 1_000_000),
     maxCrashes: integer("maxCrashes", options.maxCrashes ?? 3, 1, 1_000_000),
     priority: integer("priority", options.priority ?? 0, -1000, 1000),

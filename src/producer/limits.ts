@@ -1,5 +1,6 @@
 import { integer, MAX_TIMER_MS, onlyKnown, text } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
+import { MAX_LIMITS_KEY_BYTES } from "../core/index-limits.ts";
 import type { LimitRow } from "../core/operations/submit.ts";
 
 /** At most `count` starts in any `perMs` milliseconds. */
@@ -15,7 +16,7 @@ export interface RateLimit {
  * `concurrency` and `rate`. The latest submit that names the key decides for all its tasks.
  */
 export interface FleetLimits {
-  /** Whom the limit is for, such as a tenant or an API. */
+  /** Whom the limit is for, such as a tenant or an API. At most 2,000 bytes. */
   readonly key: string;
   /** Most tasks that run at a time. Minimum `1`. @default no limit */
   readonly concurrency?: number | undefined;
@@ -32,7 +33,7 @@ export interface TaskLimits<Payload = unknown> extends Omit<FleetLimits, "key"> 
 export function checkLimits<Limits extends TaskLimits<never>>(limits: Limits): Limits {
   onlyKnown("limits", limits, ["key", "concurrency", "rate"]);
   const { key, concurrency, rate } = limits;
-  if (typeof key !== "function") text("limits.key", key);
+  if (typeof key !== "function") text("limits.key", key, MAX_LIMITS_KEY_BYTES);
   if (concurrency === undefined && rate === undefined) {
     throw new InvalidArgument("limits needs concurrency or rate");
   }
@@ -58,7 +59,7 @@ export function limitRow(name: string, limits: TaskLimits<never> | null, payload
     }
   }
   return {
-    key: text("limits.key", key),
+    key: text("limits.key", key, MAX_LIMITS_KEY_BYTES),
     concurrency: concurrency ?? null,
     rate_count: rate?.count ?? null,
     rate_per_ms: rate?.perMs ?? null,

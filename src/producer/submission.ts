@@ -1,6 +1,7 @@
 import { instant, integer, onlyKnown, optionalText, text } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { newTaskId } from "../core/ids.ts";
+import { checkIndexedTogether } from "../core/index-limits.ts";
 import { checkSize, decodeJson, encodeJson, type JsonTarget } from "../core/json.ts";
 import type { Held } from "../core/operations/lease.ts";
 import type { NewTask } from "../core/operations/submit.ts";
@@ -13,7 +14,7 @@ import { invalid, type StandardResult } from "./standard-schema.ts";
 
 export interface SubmitOptions {
   /**
-   * Business key. At most one live task has it; others wait for the result by it. While a task of another name has it,
+   * Business key, at most 1,024 characters and 2,600 bytes. At most one live task has it; others wait for the result by it. While a task of another name has it,
    * a submit is refused with `AlreadyExists`, whatever its conflict policy; see `keysAcrossNames`.
    */
   readonly key?: string | undefined;
@@ -115,6 +116,7 @@ export function prepareTask(
   const { conflict, maxDelayMs, throttleMs, ...pace } = pacing(options, key);
   const limits = limitRow(name, options.limits ?? definition?.limits ?? null, payload);
   const queue = text("queue", options.queue ?? definition?.queue ?? "default");
+  checkIndexedTogether({ queue, "task name": name, "limits.key": limits?.key ?? "" });
   const { maxAttempts, maxCrashes, priority, runAt, correlationId } = options;
   const payloadJson = encodeJson(payload, `the payload of ${name}`, target);
   const metadata = encodeMetadata(target, hook?.({ name, queue }), options.metadata);

@@ -3,6 +3,7 @@ import type { Backoff } from "../core/backoff.ts";
 import { toMonotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { ulid } from "../core/ids.ts";
+import { MAX_WORKER_NAME_BYTES } from "../core/index-limits.ts";
 import type { ByteLimits } from "./bytes.ts";
 import type { WorkerHooks } from "./hooks.ts";
 import type { PoolSizes } from "./pools.ts";
@@ -48,7 +49,7 @@ export interface WorkerOptions extends WorkerHooks, StayingOptions {
   readonly maxRunMs?: number | undefined;
   /** Wait between attempts. @default { baseMs: 1000, capMs: 30000 } */
   readonly backoff?: Partial<Backoff> | undefined;
-  /** Prefix of the lease tokens, for people who read the table. @default a random one */
+  /** Prefix of the lease tokens, for people who read the table. At most 500 bytes. @default a random one */
   readonly name?: string | undefined;
 }
 
@@ -110,7 +111,7 @@ export function checkWorker(options: WorkerOptions): Settings {
       baseMs: integer("backoff.baseMs", options.backoff?.baseMs ?? 1000, 0, MAX_DELAY_MS),
       capMs: integer("backoff.capMs", options.backoff?.capMs ?? 30_000, 0, MAX_DELAY_MS),
     },
-    name: text("name", options.name ?? `wadi-${ulid().slice(-8).toLowerCase()}`),
+    name: text("name", options.name ?? `wadi-${ulid().slice(-8).toLowerCase()}`, MAX_WORKER_NAME_BYTES),
     hooks: { around, onEvent, onError, logger },
     ...checkStaying(options),
   };

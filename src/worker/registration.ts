@@ -1,5 +1,6 @@
 import { integer, MAX_TIMER_MS, onlyKnown, optionalText, text } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
+import { checkIndexedTogether } from "../core/index-limits.ts";
 import { type AnyTaskDefinition, defineTask, noDefinition } from "../producer/define-task.ts";
 import type { StandardSchemaV1 } from "../producer/standard-schema.ts";
 import type { BatchHandler, Handler } from "./context.ts";
@@ -67,6 +68,7 @@ export function register(
   if (definition?.payload === undefined) throw noDefinition();
   const { name, payload, result } = definition;
   if (typeof handler !== "function") throw new InvalidArgument(`the handler of "${name}" must be a function`);
+  for (const queue of queuesOf(options) ?? []) checkIndexedTogether({ queue, "task name": name });
   const ownQueues = typeof task === "string" ? defaults.queues : [definition.queue];
   return {
     queues: queuesOf(options) ?? ownQueues,

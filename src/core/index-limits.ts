@@ -1,0 +1,37 @@
+import { InvalidArgument } from "./errors.ts";
+import { byteLength } from "./json.ts";
+
+/**
+ * Most bytes of UTF-8 of a text that an index holds, or of several that one entry joins. Postgres refuses an entry of more than
+ * 2,704 bytes; numbers, an id and the entry's own head take up to a hundred of them. The same everywhere, so that a task
+ * fits each database.
+ */
+export const MAX_INDEXED_BYTES = 2_600;
+
+/** Most bytes of a worker's name: its token, which is longer, stands beside a `limits.key` in an index. */
+export const MAX_WORKER_NAME_BYTES = 500;
+
+/** Most bytes of a `limits.key`, which stands beside such a token. */
+export const MAX_LIMITS_KEY_BYTES = 2_000;
+
+/** @throws {InvalidArgument} naming the option and the size, never the text. */
+export function checkIndexed(option: string, text: string, maxBytes = MAX_INDEXED_BYTES): string {
+  const bytes = text.length * 3 > maxBytes ? byteLength(text) : 0;
+  if (bytes <= maxBytes) return text;
+  throw new InvalidArgument(
+    `${option} must be at most ${maxBytes} bytes of UTF-8, which every database can index, got ${bytes}; shorten it or pass a hash of it`,
+  );
+}
+
+/** Checks texts that one index entry joins: each may be short enough and all of them too long. */
+export function checkIndexedTogether(texts: Readonly<Record<string, string>>): void {
+  const given = Object.entries(texts).filter(([, text]) => text !== "");
+  const chars = given.reduce((sum, [, text]) => sum + text.length, 0);
+  if (chars * 3 <= MAX_INDEXED_BYTES) return;
+  const sizes = given.map(([option, text]) => [option, byteLength(text)] as const);
+  const bytes = sizes.reduce((sum, [, size]) => sum + size, 0);
+  if (bytes <= MAX_INDEXED_BYTES) return;
+  throw new InvalidArgument(
+    `${given.map(([option]) => option).join(", ")} share an index entry and must be at most ${MAX_INDEXED_BYTES} bytes of UTF-8 together, got ${sizes.map(([, size]) => size).join(" + ")}; shorten one of them`,
+  );
+}
