@@ -113,6 +113,7 @@ export class Drain {
     } finally {
       unlisten();
       signal?.removeEventListener("abort", this.#alarm.wake);
+      this.#wire.close();
       // Only after failed round trips are there tasks left: they come back when the leases expire.
       this.#hand.giveUp(this.#wire.unanswered?.attempts);
       await this.#cutOff();

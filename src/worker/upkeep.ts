@@ -1,3 +1,4 @@
+import { sleep } from "../core/backoff.ts";
 import { monotonicMs, toEpochMs } from "../core/clock.ts";
 import type { Executor } from "../core/executor.ts";
 import type { Retention } from "../core/operations/control.ts";
@@ -17,6 +18,8 @@ const BATCH = 500;
 /** Pause before the next batch while there is more, so that claims get between. */
 const MORE_MS = 100;
 const OPTIMIZE_MS = 3_600_000;
+/** How long a stop waits for what is under way. */
+const STOP_MS = 1000;
 /** What one sweep may take. */
 const SWEEP_LIMIT_MS = 30_000;
 /** Pause between the sweeps of short drains in one process. */
@@ -30,6 +33,8 @@ export class Upkeep {
   #timers: (ReturnType<typeof setTimeout> | undefined)[] = [];
   #work: Promise<unknown> = Promise.resolve();
   #stopping: Promise<void> | undefined;
+  /** Ends the sweep that is under way. */
+  readonly #abort = new AbortController();
 
   constructor(plan: UpkeepPlan) {
     this.#plan = plan;
@@ -42,13 +47,23 @@ export class Upkeep {
     if (wadi.executor.optimize !== undefined) this.#later(1, OPTIMIZE_MS, () => this.#optimize());
   }
 
-  /** Begins nothing more, waits for what is under way, and leaves the statistics current. May be called again. */
+  /**
+   * Begins nothing more, waits a second at most for what is under way, and leaves the statistics current. May be called
+   * again.
+   */
   stop(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#stopping ??= this.#work.then(async () => {
-      await this.#try("optimize", () => this.#plan.wadi.executor.optimize?.());
-    });
+    this.#stopping ??= this.#end();
     return this.#stopping;
+  }
+
+  async #end(): Promise<void> {
+    const ended = this.#work.then(() => this.#try("optimize", () => this.#plan.wadi.executor.optimize?.()));
+    await sleep(STOP_MS, undefined, ended.then());
+    const { store } = this.#plan.wadi;
+    this.#abort.abort(
+      store.wrap("sweep", "unknown", new Error("the worker was stopped before it was answered")),
+    );
   }
 
   #later(slot: 0 | 1, ms: number, work: () => Promise<void>): void {
@@ -62,7 +77,7 @@ export class Upkeep {
     if (this.#stopping !== undefined) return;
     const { wadi, retention, sweepMs } = this.#plan;
     const swept = await this.#try("sweep", () => {
-      const call = { deadlineMs: Date.now() + SWEEP_LIMIT_MS };
+      const call = { deadlineMs: Date.now() + SWEEP_LIMIT_MS, signal: this.#abort.signal };
       return wadi.store.sweep(retention, { limit: BATCH }, call);
     });
     this.#later(0, swept?.more ? MORE_MS : sweepMs, () => this.#sweep());

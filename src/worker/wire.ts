@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from "../core/arguments.ts";
 import { type Backoff, backoffDelay } from "../core/backoff.ts";
 import { monotonicMs, toEpochMs } from "../core/clock.ts";
 import { isRefusal, WadiError } from "../core/errors.ts";
@@ -36,8 +37,8 @@ const ANSWER_MS = [1000, 30_000] as const;
 /** Pauses of an endless drain whose database fails. */
 const OUTAGE: Backoff = { baseMs: 200, capMs: 5000 };
 
-/** How long an endless drain that was stopped tries to reach its database. */
-const LAST_TRIES_MS = 5000;
+/** How long an endless drain that was stopped tries to reach its database, beyond the grace of its handlers. */
+const LAST_TRIES_MS = 1500;
 
 /** Errors that no later try would mend. */
 const FATAL = ["PROTOCOL_VERSION_MISMATCH", "SCHEMA_MISMATCH"];
@@ -66,6 +67,9 @@ export class Wire {
   readonly #onAnswer: () => void;
   #wasReached = false;
   #lastTryAtMs = Number.POSITIVE_INFINITY;
+  /** Gives up the request that is on its way. */
+  readonly #giveUp = new AbortController();
+  #giveUpTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(plan: DrainPlan, tally: Tally, held: Held, onAnswer: () => void) {
     this.#plan = plan;
@@ -79,6 +83,14 @@ export class Wire {
   endSoon(nowMs: number, graceMs: number): void {
     this.#lastTryAtMs = nowMs + LAST_TRIES_MS;
     this.endAtMs = this.#lastTryAtMs + graceMs;
+    const { store } = this.#plan.wadi;
+    const late = store.wrap("stop", "unknown", new Error("no answer came before the worker had to stop"));
+    const giveUp = () => this.#giveUp.abort(late);
+    this.#giveUpTimer = setTimeout(giveUp, Math.min(LAST_TRIES_MS + graceMs, MAX_TIMER_MS));
+  }
+
+  close(): void {
+    clearTimeout(this.#giveUpTimer);
   }
 
   /** Whether a drain whose round trips fail tries no longer. One that has nothing to settle does so sooner. */
@@ -128,7 +140,8 @@ export class Wire {
     if (this.#plan.endless === null && !this.#holds) return { deadlineMs: toEpochMs(this.endAtMs) };
     const [least, most] = ANSWER_MS;
     const waitMs = Math.min(most, Math.max(least, this.#plan.leaseMs / 3));
-    return { deadlineMs: toEpochMs(Math.min(this.endAtMs, monotonicMs() + waitMs)) };
+    const deadlineMs = toEpochMs(Math.min(this.endAtMs, monotonicMs() + waitMs));
+    return { deadlineMs, signal: this.#giveUp.signal };
   }
 
   #survive(error: unknown, operation: string): void {

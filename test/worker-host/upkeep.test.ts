@@ -97,7 +97,7 @@ test("a stop waits for the sweep that is under way, and no other follows", async
   const stop = upkeep.stop().then(() => {
     stopped = true;
   });
-  await vi.advanceTimersByTimeAsync(1000);
+  await vi.advanceTimersByTimeAsync(900);
   expect(stopped).toBe(false);
   finish();
   await stop;
