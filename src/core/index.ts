@@ -32,6 +32,7 @@ export type {
   Statement,
   Value,
 } from "./executor.ts";
+export type { JsonForm } from "./json-form.ts";
 export { type MigrateOptions, migrate } from "./migrate.ts";
 export type {
   CanceledTask,
@@ -52,6 +53,8 @@ export {
   type ErrorEnvelope,
   isTerminal,
   type Json,
+  type JsonArray,
+  type JsonObject,
   type Task,
   type TaskFailure,
   type TaskStatus,

@@ -1,5 +1,9 @@
-/** A value JSON can hold. */
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+/** A value JSON can hold. Lists and objects are interfaces, so that types that go through it, as those of an RPC do, come to an end. */
+export type Json = null | boolean | number | string | JsonArray | JsonObject;
+export interface JsonArray extends Array<Json> {}
+export interface JsonObject {
+  [key: string]: Json;
+}
 
 export type TaskStatus = "queued" | "running" | "succeeded" | "failed" | "canceled";
 

@@ -1,6 +1,7 @@
 import { integer, MAX_TIMER_MS, onlyKnown, optionalText, text } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { checkIndexedTogether } from "../core/index-limits.ts";
+import type { IfWritable, JsonForm } from "../core/json-form.ts";
 import { checkLimits, type TaskLimits } from "./limits.ts";
 import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
 
@@ -41,32 +42,54 @@ export interface TaskDefinition<Input = unknown, Payload = Input, Result = unkno
 // biome-ignore lint/suspicious/noExplicitAny: a definition is invariant in its input; `any` is the one type all of them fit
 export type AnyTaskDefinition = TaskDefinition<any, any, any>;
 
+/** The payload of a schema's definition, as it is submitted and as its handler gets it; without a schema as JSON reads it. */
+type Definition<Payload, Result, Schema> = [Schema] extends [StandardSchemaV1]
+  ? TaskDefinition<InferInput<Schema>, InferOutput<Schema>, Result>
+  : TaskDefinition<Payload, JsonForm<Payload>, Result>;
+
+/** Refuses a definition whose types do not survive JSON, with what is wrong as the type of a field that is missing. */
+type SurvivesJson<Payload, Result, Schema> = ([Schema] extends [StandardSchemaV1]
+  ? [JsonForm<InferInput<Schema>>] extends [InferInput<Schema>]
+    ? unknown
+    : {
+        readonly "the payload schema": "refuses the JSON of what it takes, as that of a Date: let it take the JSON form";
+      }
+  : IfWritable<
+      Payload,
+      unknown,
+      { readonly "the payload type": "holds what JSON cannot, such as a Map, a bigint or a function" }
+    >) &
+  IfWritable<
+    Result,
+    unknown,
+    { readonly "the result type": "holds what JSON cannot, such as a Map, a bigint or a function" }
+  >;
+
 /**
  * Declares a task: its name, its defaults, and the types of its payload and result.
  *
- * With a `payload` schema (any Standard Schema library) payloads are validated when they are submitted
- * and again when they are claimed; an invalid one from elsewhere fails for good as `invalid_payload`.
- * With a `result` schema what the handler returns is validated too, and the result has its type; with a payload
- * schema alone the result is `unknown`. Without schemas give both types.
+ * With a `payload` schema (any Standard Schema library) payloads are validated when they are submitted, as their handlers
+ * will get them, and again when they are claimed; an invalid one from elsewhere fails for good as `invalid_payload`.
+ * With a `result` schema what the handler returns is validated too, and the result has its type; `typed<Result>()` in its place
+ * gives it a type alone. Without schemas give both types. What a handler gets and a result that is read have their JSON form: a
+ * `Date` is a string. Types that do not survive JSON do not compile.
  *
  * @throws {InvalidArgument} if an option is out of range.
  * @example const resize = defineTask<{ url: string }, { bytes: number }>({ name: "image.resize" });
+ * @example const resize = defineTask({ name: "image.resize", payload: schema, result: typed<{ bytes: number }>() });
  */
-export function defineTask<PS extends StandardSchemaV1, RS extends StandardSchemaV1 = StandardSchemaV1>(
+export function defineTask<
+  Payload = unknown,
+  Result = unknown,
+  Schema extends StandardSchemaV1 | undefined = undefined,
+>(
   options: TaskOptions & {
-    readonly payload: PS;
-    readonly result?: RS;
-    readonly limits?: TaskLimits<InferInput<PS>> | undefined;
-  },
-): TaskDefinition<InferInput<PS>, InferOutput<PS>, InferOutput<RS>>;
-export function defineTask<Payload = unknown, Result = unknown>(
-  options: TaskOptions & {
-    readonly payload?: undefined;
-    readonly result?: StandardSchemaV1<unknown, Result>;
+    readonly payload?: Schema;
+    readonly result?: StandardSchemaV1<unknown, Result> | undefined;
     /** What the whole fleet may do at once with these tasks; its key may depend on the payload. @default none */
-    readonly limits?: TaskLimits<Payload> | undefined;
-  },
-): TaskDefinition<Payload, Payload, Result>;
+    readonly limits?: TaskLimits<Schema extends StandardSchemaV1 ? InferInput<Schema> : Payload> | undefined;
+  } & SurvivesJson<Payload, Result, Schema>,
+): Definition<Payload, Result, Schema>;
 export function defineTask(
   options: TaskOptions & {
     readonly payload?: StandardSchemaV1 | undefined;
@@ -101,13 +124,22 @@ export function defineTask(
   };
 }
 
+/** A schema that validates nothing and gives a type, where `defineTask` takes a schema. */
+export function typed<T>(): StandardSchemaV1<unknown, T> {
+  return TYPE_ONLY as StandardSchemaV1<unknown, never>;
+}
+
+const TYPE_ONLY: StandardSchemaV1 = {
+  "~standard": { version: 1, vendor: "wadi", validate: (value) => ({ value }) },
+};
+
 /** An object that was written by hand lacks the defaults. */
 export function noDefinition(): InvalidArgument {
   return new InvalidArgument("a task is a name, or what defineTask({ name }) gives; got another object");
 }
 
 function schema(option: string, value: StandardSchemaV1 | undefined): StandardSchemaV1 | null {
-  if (value === undefined) return null;
+  if (value === undefined || value === TYPE_ONLY) return null;
   if (typeof value?.["~standard"]?.validate !== "function") {
     throw new InvalidArgument(`${option} must be a Standard Schema (zod, valibot, arktype, ...)`);
   }

@@ -3,9 +3,10 @@ import type { Row } from "../core/executor.ts";
 import type { CanceledTask } from "../core/operations/control.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { Store } from "../core/store.ts";
-import type { TaskDefinition } from "./define-task.ts";
+import type { AnyTaskDefinition } from "./define-task.ts";
 import { ownRows } from "./own-rows.ts";
 import type { Prepare, SubmitEntry, SubmitOptions } from "./submission.ts";
+import type { PayloadOf, SubmittedOf } from "./task-types.ts";
 
 /** Statements of the client's own kind, to be sent in a batch with others. Nothing has happened until then. */
 export interface OwnBatch<Native, T> {
@@ -27,25 +28,16 @@ export interface Statements<Native = unknown> {
    * @throws {InvalidArgument} | {SerializationError} before anything is sent.
    * @throws {Unsupported} on a client that takes no batch of statements: use `wadi.with(tx)`.
    */
-  submit<Input, Payload, Result>(
-    task: TaskDefinition<Input, Payload, Result>,
-    payload: Input,
+  submit<T extends string | AnyTaskDefinition>(
+    task: T,
+    payload: PayloadOf<T>,
     options?: SubmitOptions,
-  ): Promise<{ readonly id: string } & OwnBatch<Native, SubmittedTask<Input, Result>>>;
-  submit(
-    task: string,
-    payload: unknown,
-    options?: SubmitOptions,
-  ): Promise<{ readonly id: string } & OwnBatch<Native, SubmittedTask>>;
+  ): Promise<{ readonly id: string } & OwnBatch<Native, SubmittedOf<T>>>;
   /** Statements that queue many tasks of one name, and their ids in order. See `submit`. */
-  submitMany<Input, Payload, Result>(
-    task: TaskDefinition<Input, Payload, Result>,
-    entries: readonly SubmitEntry<Input>[],
-  ): Promise<{ readonly ids: string[] } & OwnBatch<Native, SubmittedTask<Input, Result>[]>>;
-  submitMany(
-    task: string,
-    entries: readonly SubmitEntry[],
-  ): Promise<{ readonly ids: string[] } & OwnBatch<Native, SubmittedTask[]>>;
+  submitMany<T extends string | AnyTaskDefinition>(
+    task: T,
+    entries: readonly SubmitEntry<PayloadOf<T>>[],
+  ): Promise<{ readonly ids: string[] } & OwnBatch<Native, SubmittedOf<T>[]>>;
   /** Statements that cancel a queued task or ask a running one to stop. `read` gives it, null if there is none. */
   cancel(id: string): Promise<OwnBatch<Native, CanceledTask | null>>;
   cancelByKey(key: string): Promise<OwnBatch<Native, CanceledTask | null>>;

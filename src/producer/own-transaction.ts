@@ -3,9 +3,10 @@ import type { Answer, Row } from "../core/executor.ts";
 import type { CanceledTask } from "../core/operations/control.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { Store } from "../core/store.ts";
-import type { TaskDefinition } from "./define-task.ts";
+import type { AnyTaskDefinition } from "./define-task.ts";
 import { ownRows } from "./own-rows.ts";
 import type { Prepare, SubmitEntry, SubmitOptions } from "./submission.ts";
+import type { PayloadOf, SubmittedOf } from "./task-types.ts";
 
 /**
  * Submits and cancels as a part of a transaction that is yours to commit: all of it counts once you do, and none of it
@@ -21,18 +22,16 @@ export interface InTransaction<Sync extends boolean = boolean> {
    * @throws {AlreadyExists} under the policy `reject`; the transaction is not harmed by it.
    * @throws {DriverError} if the database refuses it, or if its tables are missing: they cannot be made in here.
    */
-  submit<Input, Payload, Result>(
-    task: TaskDefinition<Input, Payload, Result>,
-    payload: Input,
+  submit<T extends string | AnyTaskDefinition>(
+    task: T,
+    payload: PayloadOf<T>,
     options?: SubmitOptions,
-  ): Answer<Sync, SubmittedTask<Input, Result>>;
-  submit(task: string, payload: unknown, options?: SubmitOptions): Answer<Sync, SubmittedTask>;
+  ): Answer<Sync, SubmittedOf<T>>;
   /** Queues many tasks of one name, see `Wadi.submitMany`. */
-  submitMany<Input, Payload, Result>(
-    task: TaskDefinition<Input, Payload, Result>,
-    entries: readonly SubmitEntry<Input>[],
-  ): Answer<Sync, SubmittedTask<Input, Result>[]>;
-  submitMany(task: string, entries: readonly SubmitEntry[]): Answer<Sync, SubmittedTask[]>;
+  submitMany<T extends string | AnyTaskDefinition>(
+    task: T,
+    entries: readonly SubmitEntry<PayloadOf<T>>[],
+  ): Answer<Sync, SubmittedOf<T>[]>;
   /** Cancels a queued task or asks a running one to stop, and returns it; null if there is none. */
   cancel(id: string): Answer<Sync, CanceledTask | null>;
   cancelByKey(key: string): Answer<Sync, CanceledTask | null>;

@@ -6,8 +6,10 @@ import type { StatusCounts, TaskRef, TaskState } from "../core/operations/read.t
 import type { CallOptions } from "../core/session.ts";
 import type { Store } from "../core/store.ts";
 import { isTerminal, TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "../core/task.ts";
+import { type AnyTaskDefinition, noDefinition } from "./define-task.ts";
 import { checkRetention, type RetentionRule } from "./retention.ts";
 import { Signals } from "./signals.ts";
+import type { TaskOf } from "./task-types.ts";
 
 export interface ListOptions {
   readonly status?: TaskStatus | undefined;
@@ -57,20 +59,31 @@ export class TaskAdmin {
     return this.store.executor;
   }
 
-  /** Reads one task, null if there is none. The types are the caller's word for what the row holds. */
-  async get<Payload = unknown, Result = unknown>(
+  /**
+   * Reads one task, null if there is none. With a definition it has the definition's types; else the types are the
+   * caller's word for what the row holds.
+   *
+   * @throws {InvalidArgument} if the task is not one of the definition.
+   */
+  get<Payload = unknown, Result = unknown>(
     id: string,
     call?: CallOptions,
-  ): Promise<Task<Payload, Result> | null> {
-    return this.store.get(byId(id), call) as Promise<Task<Payload, Result> | null>;
+  ): Promise<Task<Payload, Result> | null>;
+  get<T extends AnyTaskDefinition>(task: T, id: string, call?: CallOptions): Promise<TaskOf<T> | null>;
+  // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
+  async get(...args: readonly unknown[]): Promise<any> {
+    return this.#get(byId, args as unknown as ReadArguments);
   }
 
-  /** Reads the task a key points at, null if there is none. */
-  async getByKey<Payload = unknown, Result = unknown>(
+  /** `get` for the task a key points at. */
+  getByKey<Payload = unknown, Result = unknown>(
     key: string,
     call?: CallOptions,
-  ): Promise<Task<Payload, Result> | null> {
-    return this.store.get(byKey(key), call) as Promise<Task<Payload, Result> | null>;
+  ): Promise<Task<Payload, Result> | null>;
+  getByKey<T extends AnyTaskDefinition>(task: T, key: string, call?: CallOptions): Promise<TaskOf<T> | null>;
+  // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
+  async getByKey(...args: readonly unknown[]): Promise<any> {
+    return this.#get(byKey, args as unknown as ReadArguments);
   }
 
   /** Reads only what changes while a task waits and runs: status, progress, message and attempt. */
@@ -167,6 +180,15 @@ export class TaskAdmin {
     return this.store.sweep(checkRetention(rules), { limit }, call);
   }
 
+  async #get(refOf: (name: string) => TaskRef, args: ReadArguments): Promise<Task | null> {
+    if (!isWithDefinition(args)) return this.store.get(refOf(args[0]), args[1]);
+    const [definition, name, call] = args;
+    if (definition.payload === undefined) throw noDefinition();
+    const task = await this.store.get(refOf(name), call);
+    if (task === null || task.name === definition.name) return task;
+    throw new InvalidArgument(`task ${task.id} is one of "${task.name}", not of "${definition.name}"`);
+  }
+
   async #cancel(ref: TaskRef, call?: CallOptions): Promise<CanceledTask | null> {
     const task = await this.store.cancel(ref, call);
     if (task !== null && isTerminal(task.status)) this.signals.done([task.id]);
@@ -179,6 +201,16 @@ export class TaskAdmin {
     if (task?.status === "queued") this.signals.queued([task.queue]);
     return task;
   }
+}
+
+type ReadArguments =
+  | [name: string, call?: CallOptions]
+  | [AnyTaskDefinition, name: string, call?: CallOptions];
+
+function isWithDefinition(
+  args: ReadArguments,
+): args is Extract<ReadArguments, [AnyTaskDefinition, ...unknown[]]> {
+  return typeof args[0] === "object" && args[0] !== null;
 }
 
 export function byId(id: string): TaskRef {

@@ -8,7 +8,7 @@ import type { CallOptions } from "../core/session.ts";
 import { Store, type StoreOptions } from "../core/store.ts";
 import type { Task } from "../core/task.ts";
 import { callTask } from "./call.ts";
-import type { AnyTaskDefinition, TaskDefinition } from "./define-task.ts";
+import type { AnyTaskDefinition } from "./define-task.ts";
 import { ownBatch, type Statements } from "./own-batch.ts";
 import { type InTransaction, inTransaction } from "./own-transaction.ts";
 import { PollLoop } from "./poll-loop.ts";
@@ -16,6 +16,7 @@ import { type Lineage, SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } fr
 import { checkCall, type SubmitCallOptions, splitCall } from "./submit-call.ts";
 import { Submitter, type SubmitterOptions } from "./submitter.ts";
 import { byId, byKey, TaskAdmin } from "./task-admin.ts";
+import type { PayloadOf, ResultOf, SubmittedOf } from "./task-types.ts";
 import { type CallTaskOptions, checkWait, WAIT_OPTIONS, type WaitOptions, waitForTask } from "./wait.ts";
 import { namesOf, waitForTasks } from "./wait-many.ts";
 import { watchTask } from "./watch.ts";
@@ -59,19 +60,13 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    * @throws {AlreadyExists} under the policy `reject`, and if the key belongs to a task of another name.
    * @throws {QueueFull} if the queue has `maxQueueDepth` tasks and gets no room within `maxQueueWaitMs`.
    */
-  submit<Input, Payload, Result>(
-    task: TaskDefinition<Input, Payload, Result>,
-    payload: Input,
+  async submit<T extends string | AnyTaskDefinition>(
+    task: T,
+    payload: PayloadOf<T>,
     options?: SubmitOptions & SubmitCallOptions,
-  ): Promise<SubmittedTask<Input, Result>>;
-  submit(task: string, payload: unknown, options?: SubmitOptions & SubmitCallOptions): Promise<SubmittedTask>;
-  async submit(
-    task: string | AnyTaskDefinition,
-    payload: unknown,
-    options?: SubmitOptions & SubmitCallOptions,
-  ): Promise<SubmittedTask> {
+  ): Promise<SubmittedOf<T>> {
     const { call, rest } = splitCall(options);
-    return this.submitFrom(undefined, task, payload, rest, call);
+    return this.submitFrom(undefined, task, payload, rest, call) as Promise<SubmittedOf<T>>;
   }
 
   /** `submit` for a child of another task, refused with `LostLease` once the parent's lease is gone. */
@@ -94,22 +89,14 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    * @throws {AlreadyExists} if a key belongs to a task of another name; nothing of that part is queued.
    * @throws {QueueFull} as `submit`, before any of them is queued.
    */
-  submitMany<Input, Payload, Result>(
-    task: TaskDefinition<Input, Payload, Result>,
-    entries: readonly SubmitEntry<Input>[],
+  async submitMany<T extends string | AnyTaskDefinition>(
+    task: T,
+    entries: readonly SubmitEntry<PayloadOf<T>>[],
     call?: SubmitCallOptions,
-  ): Promise<SubmittedTask<Input, Result>[]>;
-  submitMany(
-    task: string,
-    entries: readonly SubmitEntry[],
-    call?: SubmitCallOptions,
-  ): Promise<SubmittedTask[]>;
-  async submitMany(
-    task: string | AnyTaskDefinition,
-    entries: readonly SubmitEntry[],
-    call?: SubmitCallOptions,
-  ): Promise<SubmittedTask[]> {
-    return this.#submitter.submitMany(task, entries, checkCall("submitMany", call));
+  ): Promise<SubmittedOf<T>[]> {
+    return this.#submitter.submitMany(task, entries, checkCall("submitMany", call)) as Promise<
+      SubmittedOf<T>[]
+    >;
   }
 
   /**
@@ -194,24 +181,19 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    * @throws {TaskFailed} | {TaskCanceled} | {TaskTimeout}
    * @throws {DriverError} with `taskId`; a call with this `id` makes no second task.
    */
-  call<Input, Payload, Result>(
-    task: TaskDefinition<Input, Payload, Result>,
-    payload: Input,
-    options?: SubmitOptions & CallTaskOptions,
-  ): Promise<Result>;
-  call(task: string, payload: unknown, options?: SubmitOptions & CallTaskOptions): Promise<unknown>;
-  async call(
-    task: string | AnyTaskDefinition,
-    payload: unknown,
+  async call<T extends string | AnyTaskDefinition>(
+    task: T,
+    payload: PayloadOf<T>,
     options: SubmitOptions & CallTaskOptions = {},
-  ): Promise<unknown> {
+  ): Promise<ResultOf<T>> {
     onlyKnown("call", options, [...SUBMIT_OPTIONS, ...WAIT_OPTIONS, "id"]);
     const { timeoutMs, signal, pollMs, maxPollMs, id, ...submitOptions } = options;
     const wait = checkWait({ timeoutMs, signal, pollMs, maxPollMs });
     const again = id === undefined ? null : text("id", id);
     const prepared = await this.#submitter.prepare(undefined, task, payload, submitOptions);
     const sent = again === null ? prepared : { ...prepared, columns: { ...prepared.columns, id: again } };
-    return callTask(this.#waits, this.#submitter, sent, wait, again !== null);
+    const result = await callTask(this.#waits, this.#submitter, sent, wait, again !== null);
+    return result as ResultOf<T>;
   }
 
   /**
@@ -228,3 +210,12 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     await this.executor.close();
   }
 }
+
+/**
+ * The type of the `Wadi` over an executor, or over what a driver returns, for a variable or a parameter that keeps what its
+ * executor can do: `WadiOf<ReturnType<typeof betterSqlite3>>`, `WadiOf<typeof executor>`.
+ */
+export type WadiOf<E> = E extends Executor<infer Native, infer Sync> ? Wadi<Native, Sync> : never;
+
+/** A `Wadi` whose `with(tx)` answers synchronously, as over better-sqlite3. */
+export type SyncWadi = Wadi<never, true>;

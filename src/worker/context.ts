@@ -1,8 +1,9 @@
 import { monotonicMs, toEpochMs } from "../core/clock.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { Task } from "../core/task.ts";
-import type { TaskDefinition } from "../producer/define-task.ts";
+import type { AnyTaskDefinition, TaskDefinition } from "../producer/define-task.ts";
 import type { SubmitOptions } from "../producer/submission.ts";
+import type { PayloadOf, SubmittedOf } from "../producer/task-types.ts";
 import type { Attempt } from "./attempt.ts";
 import type { FailOptions } from "./fail-reason.ts";
 import type { OwnStatement } from "./own-statements.ts";
@@ -80,18 +81,31 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    */
   readonly settled: Promise<SettledTask<Payload, Result>>;
   /** Submits a child task; parent, root and correlation id are wired. */
-  submit<Input, ChildPayload, ChildResult>(
-    task: TaskDefinition<Input, ChildPayload, ChildResult>,
-    payload: Input,
+  submit<T extends string | AnyTaskDefinition>(
+    task: T,
+    payload: PayloadOf<T>,
     options?: SubmitOptions,
-  ): Promise<SubmittedTask<Input, ChildResult>>;
-  submit(task: string, payload: unknown, options?: SubmitOptions): Promise<SubmittedTask>;
+  ): Promise<SubmittedOf<T>>;
 }
 
 /** Does the work of one attempt. What it returns is the task's result; what it throws fails the attempt. */
 export type Handler<Payload = unknown, Result = unknown> = (
   context: TaskContext<Payload, Result>,
 ) => Result | Promise<Result>;
+
+/** The handler of a task, typed by its definition. */
+export type HandlerOf<T> = [T] extends [never]
+  ? Handler
+  : T extends TaskDefinition<infer _Input, infer Payload, infer Result>
+    ? Handler<Payload, Result>
+    : Handler;
+
+/** The batch handler of a task, typed by its definition. */
+export type BatchHandlerOf<T> = [T] extends [never]
+  ? BatchHandler
+  : T extends TaskDefinition<infer _Input, infer Payload, infer Result>
+    ? BatchHandler<Payload, Result>
+    : BatchHandler;
 
 /** Results by task id. A task that is not in it succeeds with null. */
 export type BatchResults<Result = unknown> = ReadonlyMap<string, Result> | { readonly [id: string]: Result };

@@ -1,4 +1,11 @@
-export type { BatchHandler, BatchResults, Handler, TaskContext } from "./context.ts";
+export type {
+  BatchHandler,
+  BatchHandlerOf,
+  BatchResults,
+  Handler,
+  HandlerOf,
+  TaskContext,
+} from "./context.ts";
 export type { FailEnvelope, FailOptions } from "./fail-reason.ts";
 export type { ErrorScene, TaskEvent, WorkerEvent, WorkerHooks } from "./hooks.ts";
 export type { Logger } from "./logger.ts";

@@ -2,9 +2,9 @@ import { integer, MAX_TIMER_MS, onlyKnown } from "../core/arguments.ts";
 import { monotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { WEIGHS_NOTHING } from "../core/operations/weigh.ts";
-import type { AnyTaskDefinition, TaskDefinition } from "../producer/define-task.ts";
+import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
-import type { BatchHandler, Handler } from "./context.ts";
+import type { BatchHandler, BatchHandlerOf, Handler, HandlerOf } from "./context.ts";
 import { Drain } from "./drain.ts";
 import { report, type WorkerHooks } from "./hooks.ts";
 import { Host } from "./host.ts";
@@ -47,18 +47,16 @@ export class Worker {
    *   or the worker runs.
    * @example worker.task(resize, async ({ payload, signal }) => ({ bytes: await resizeImage(payload.url, signal) }));
    */
-  task<Input, Payload, Result>(
-    task: TaskDefinition<Input, Payload, Result>,
-    handler: BatchHandler<Payload, Result>,
+  task<T extends string | AnyTaskDefinition>(
+    task: T,
+    handler: BatchHandlerOf<T>,
     options: HandlerOptions & { readonly batch: number },
   ): this;
-  task(name: string, handler: BatchHandler, options: HandlerOptions & { readonly batch: number }): this;
-  task<Input, Payload, Result>(
-    task: TaskDefinition<Input, Payload, Result>,
-    handler: Handler<Payload, Result>,
+  task<T extends string | AnyTaskDefinition>(
+    task: T,
+    handler: HandlerOf<T>,
     options?: HandlerOptions & { readonly batch?: undefined },
   ): this;
-  task(name: string, handler: Handler, options?: HandlerOptions & { readonly batch?: undefined }): this;
   task(
     task: string | AnyTaskDefinition,
     handler: Handler<never, unknown> | BatchHandler<never, unknown>,

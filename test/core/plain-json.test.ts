@@ -1,7 +1,7 @@
 import { runInNewContext } from "node:vm";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { defineTask, Worker } from "../../src/index.ts";
+import { defineTask, typed, Worker } from "../../src/index.ts";
 import { memoryWadi } from "../support/memory.ts";
 
 class Money {
@@ -107,7 +107,7 @@ describe("a schema validates at submit what the handler will get", () => {
   test("a schema that takes only what JSON cannot hold is refused at once", async () => {
     const wadi = memoryWadi();
     const task = defineTask({ name: "a", payload: v.object({ at: v.date() }) as never });
-    await expect(wadi.submit(task, { at: new Date() } as never)).rejects.toMatchObject({
+    await expect(wadi.submit(task as never, { at: new Date() } as never)).rejects.toMatchObject({
       name: "InvalidArgument",
       message: "the payload of a does not match its schema at at",
     });
@@ -129,4 +129,16 @@ describe("a schema validates at submit what the handler will get", () => {
     await worker.drain({ budgetMs: 5000 });
     expect(seen).toEqual(date);
   });
+});
+
+test("get with a definition refuses a task of another one", async () => {
+  const wadi = memoryWadi();
+  const [a, b] = [defineTask<number>({ name: "a" }), defineTask<number>({ name: "b", result: typed<1>() })];
+  const { id } = await wadi.submit(a, 5, { key: "k" });
+  expect(await wadi.get(a, id)).toMatchObject({ id, payload: 5 });
+  expect(await wadi.getByKey(a, "k")).toMatchObject({ id });
+  await expect(wadi.get(b, id)).rejects.toThrow(`task ${id} is one of "a", not of "b"`);
+  expect(await wadi.get(b, "task_none")).toBeNull();
+  await expect(wadi.get({ name: "a" } as never, id)).rejects.toThrow("defineTask");
+  expect(b.result).toBeNull();
 });
