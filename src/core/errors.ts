@@ -2,7 +2,13 @@ import type { ErrorClass } from "./executor.ts";
 import type { ErrorEnvelope, Task } from "./task.ts";
 import { WadiError, type WadiErrorOptions } from "./wadi-error.ts";
 
-export { type ErrorCode, InvalidArgument, WadiError, type WadiErrorOptions } from "./wadi-error.ts";
+export {
+  type ErrorCode,
+  InvalidArgument,
+  Unsupported,
+  WadiError,
+  type WadiErrorOptions,
+} from "./wadi-error.ts";
 
 /** A value cannot be held by JSON, or by the JSON type of this database. Thrown before any I/O. */
 export class SerializationError extends WadiError {
@@ -186,14 +192,6 @@ export class ProtocolVersionMismatch extends WadiError {
       "PROTOCOL_VERSION_MISMATCH",
       `the database speaks CairnQ protocol version ${found}, this SDK speaks version 1; upgrade wadi`,
     );
-  }
-}
-
-/** This driver or client cannot do what was asked atomically; the message says what to use instead. */
-export class Unsupported extends WadiError {
-  override readonly name = "Unsupported";
-  constructor(message: string) {
-    super("UNSUPPORTED", message);
   }
 }
 

@@ -69,6 +69,11 @@ export interface SendOptions {
    * half-open, and would be lent again.
    */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * What to do while the client's owner has a transaction open on the very connection: `refuse` throws `Unsupported` at
+   * once, because the caller may be the code that would end it. @default "wait"
+   */
+  readonly openTransaction?: "wait" | "refuse" | undefined;
 }
 
 /** Statements of the client's own kind, where its owner can send an atomic batch of them too. */

@@ -7,10 +7,12 @@ import type { SendOptions } from "./executor.ts";
  */
 export class RequestAbort implements SendOptions {
   readonly mayBeLost: boolean;
+  readonly openTransaction: "wait" | "refuse";
   #controller: AbortController | undefined;
 
-  constructor(mayBeLost = false) {
+  constructor(mayBeLost: boolean, openTransaction: "wait" | "refuse") {
     this.mayBeLost = mayBeLost;
+    this.openTransaction = openTransaction;
   }
 
   get signal(): AbortSignal {

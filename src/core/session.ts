@@ -26,6 +26,13 @@ export interface CallOptions {
   readonly deadlineMs?: number | undefined;
   /** Counts every statement the call sends. */
   readonly meter?: QueryMeter | undefined;
+  /** See `SendOptions`. */
+  readonly openTransaction?: "wait" | "refuse" | undefined;
+}
+
+/** A call of application code, which may itself hold a transaction open: to wait for its end would be for ever. */
+export function direct(call: CallOptions | undefined): CallOptions {
+  return { ...call, openTransaction: "refuse" };
 }
 
 /** What ends a call, with the time on the monotonic clock. */
@@ -110,7 +117,7 @@ export class Session {
       call.signal?.throwIfAborted();
       let results: readonly Row[][];
       try {
-        const abort = new RequestAbort(current.mayBeLost);
+        const abort = new RequestAbort(current.mayBeLost ?? false, call.openTransaction ?? "wait");
         results = await this.#within(operation.name, this.#send(current, abort, call.meter), within, abort);
       } catch (error) {
         call.signal?.throwIfAborted();

@@ -48,3 +48,11 @@ export class InvalidArgument extends WadiError {
     super("INVALID_ARGUMENT", message, options);
   }
 }
+
+/** This driver or client cannot do what was asked atomically; the message says what to use instead. */
+export class Unsupported extends WadiError {
+  override readonly name = "Unsupported";
+  constructor(message: string) {
+    super("UNSUPPORTED", message);
+  }
+}

@@ -1,4 +1,5 @@
 import type { ErrorClass, Row, Statement } from "../core/executor.ts";
+import { Unsupported } from "../core/wadi-error.ts";
 import { classifySqlite } from "./sqlite-errors.ts";
 
 /** The part of a better-sqlite3 prepared statement that Wadi uses. */
@@ -156,5 +157,14 @@ class OpenTransaction extends Error {
   readonly code = "SQLITE_BUSY";
   constructor() {
     super("the better-sqlite3 handle is inside a transaction that its owner has not ended yet");
+  }
+}
+
+/** A call that would wait for a transaction of the same handle, and may be what that transaction waits for. */
+export class OwnTransaction extends Unsupported {
+  constructor() {
+    super(
+      "the better-sqlite3 handle is inside a transaction that you began; make this call a part of it with wadi.with(db), or call after its end",
+    );
   }
 }

@@ -1,4 +1,4 @@
-import type { Executor, Limits, Row } from "../core/executor.ts";
+import type { Executor, Limits, Row, SendOptions } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
 import {
   type BetterSqlite3Like,
@@ -6,6 +6,7 @@ import {
   classify,
   type Handle,
   isInTransaction,
+  OwnTransaction,
 } from "./better-sqlite3-handle.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
 import { checkClient, checkOptions } from "./driver-options.ts";
@@ -43,9 +44,9 @@ const MAX_GROUP_STATEMENTS = 1000;
  *
  * Writes submitted in the same tick are committed together and settle after that COMMIT; each still succeeds or
  * fails by itself. Waiting for a lock never holds the event loop: the handle's busy timeout, as it was when this was
- * called, is set to 0 during Wadi's own statements. While you hold a transaction open on the same handle, Wadi
- * waits for its end as for any lock. A handle opened for Wadi alone with `{ timeout: 0 }` saves a microsecond or two a
- * call, because there is no timeout to put aside.
+ * called, is set to 0 during Wadi's own statements. While you hold a transaction open on the same handle, a
+ * worker waits for its end as for any lock, and a call of yours is refused at once: see `wadi.with(db)`. A handle opened
+ * for Wadi alone with `{ timeout: 0 }` saves a microsecond or two a call, because there is no timeout to put aside.
  */
 export function betterSqlite3(
   db: BetterSqlite3Like,
@@ -133,7 +134,11 @@ export function betterSqlite3(
   const writes = groupQueue((group) => runWhenFree(group, "begin immediate", true), MAX_GROUP_STATEMENTS);
   // Apart from the writes, because a read need not wait for a lock that another process holds.
   const reads = groupQueue((group) => runWhenFree(group, "begin", false), MAX_GROUP_STATEMENTS);
-  const add = (member: Member) => (handle.isRead(member.statements) ? reads : writes).add(member);
+  const add = (member: Member, options: SendOptions | undefined) => {
+    if (options?.openTransaction === "refuse" && held === undefined && handle.inTransaction)
+      throw new OwnTransaction();
+    (handle.isRead(member.statements) ? reads : writes).add(member);
+  };
 
   /** Runs `fn` in the transaction that was just begun, and ends it. */
   async function interact<T>(fn: (tx: Executor) => Promise<T>): Promise<T> {
@@ -166,14 +171,14 @@ export function betterSqlite3(
   } as const;
   return {
     ...traits,
-    run: (statement) =>
+    run: (statement, options) =>
       new Promise((resolve, reject) => {
-        add({ statements: [statement], resolve: (results) => resolve(results[0]!), reject });
+        add({ statements: [statement], resolve: (results) => resolve(results[0]!), reject }, options);
       }),
-    batch: (statements, { mayBeLost } = {}) =>
+    batch: (statements, options) =>
       new Promise((resolve, reject) => {
         if (statements.length === 0) resolve([]);
-        else add({ statements, mayBeLost, resolve, reject });
+        else add({ statements, mayBeLost: options?.mayBeLost, resolve, reject }, options);
       }),
     async transaction(fn) {
       while (held) await held;

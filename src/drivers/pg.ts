@@ -1,4 +1,5 @@
 import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
+import { InvalidArgument } from "../core/wadi-error.ts";
 import { checkClient, checkOptions } from "./driver-options.ts";
 import { inTurn } from "./in-turn.ts";
 import { type Borrow, borrowShared, giveUp, ignore, PgConnections } from "./pg-connections.ts";
@@ -66,9 +67,15 @@ const STALE_PLAN = ["26000", "42P05", "0A000"];
 
 /** Whether `tx` is a client with a transaction block that goes on. Clients before node-pg 8.18 do not tell: theirs is taken for one. */
 function isInTransaction(tx: unknown): tx is PgClientLike {
-  const client = tx as (PgClientLike & { getTransactionStatus?(): string | null }) | null | undefined;
+  const client = tx as PgClientLike | null | undefined;
   if (typeof client?.query !== "function" || "totalCount" in client) return false;
-  return (client.getTransactionStatus?.() ?? "T") === "T";
+  return (transactionStatus(client) ?? "T") === "T";
+}
+
+/** `I` outside of a transaction, `T` in one, `E` in one that has failed. */
+function transactionStatus(tx: unknown): string | null | undefined {
+  const client = tx as { getTransactionStatus?: () => string | null } | null | undefined;
+  return typeof client?.getTransactionStatus === "function" ? client.getTransactionStatus() : undefined;
 }
 
 /** node-pg has texts and no codes for a pool or a client that was ended. A lost client does not connect again either. */
@@ -156,6 +163,11 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
       return (await exchange([READ_COMMITTED, ...statements], signal)).slice(1);
     },
     within(tx) {
+      if (transactionStatus(tx) === "E") {
+        throw new InvalidArgument(
+          "a statement of this transaction has failed; roll it back, and run all of it again",
+        );
+      }
       if (!isInTransaction(tx)) return null;
       // Nothing is prepared: a statement that had to be sent twice would find the transaction failed.
       return { isSync: false, batch: (statements) => pipeline(tx, statements, false) };

@@ -154,15 +154,20 @@ function checkQuery({ url }: Request, { query }: Route): void {
 
 /** Lets a request pass that carries an accepted token, and throws the refusal of any other. */
 function guardOf(
-  { secret, cronSecret, secretHint }: HttpHandlerOptions,
+  options: HttpHandlerOptions,
   onError: (error: unknown) => void,
 ): (request: Request, route: Route) => Promise<void> {
+  const { secret, cronSecret, secretHint } = options;
   const all = accepted("secret", secret);
-  const forDrain = [...all, ...accepted("cronSecret", cronSecret)];
+  const forCron = accepted("cronSecret", cronSecret);
+  const forDrain = [...all, ...forCron];
+  // A handler that names the option expects cron jobs, whose platform sends no token without it.
+  const lacksCron = "cronSecret" in options && forCron.length === 0;
   const checkAll = tokenCheck(all);
   const checkDrain = tokenCheck(forDrain);
   const headers = { "www-authenticate": "Bearer" };
   let told = false;
+  let toldCron = false;
 
   return async (request, { operation }) => {
     const [tokens, check]: [string[], TokenCheck] =
@@ -178,6 +183,13 @@ function guardOf(
     }
     const token = bearerToken(request);
     if (token !== null && (await check(token))) return;
+    if (operation === "drain" && lacksCron && !toldCron) {
+      toldCron = true;
+      const how = secretHint ?? "pass `cronSecret` to createHandler, from the environment";
+      onError(
+        new HttpError(401, "UNAUTHORIZED", `no cronSecret is configured, so a cron job is refused: ${how}`),
+      );
+    }
     const message =
       token === null ? "send the secret as `Authorization: Bearer <secret>`" : "this is not the secret";
     throw new HttpError(401, "UNAUTHORIZED", message, { headers });

@@ -1,7 +1,7 @@
 import { AlreadyExists, InvalidArgument } from "../core/errors.ts";
 import { fenceKeys } from "../core/operations/key-fence.ts";
 import { type NewTask, type SubmittedTask, submit } from "../core/operations/submit.ts";
-import type { CallOptions } from "../core/session.ts";
+import { type CallOptions, direct } from "../core/session.ts";
 import { splitTasks } from "../core/split.ts";
 import type { Store } from "../core/store.ts";
 import { Backpressure, type BackpressureOptions } from "./backpressure.ts";
@@ -120,7 +120,7 @@ export class Submitter {
   };
 
   async #send(tasks: readonly NewTask[], { parent, call, isResent }: SendOptions): Promise<SubmittedTask[]> {
-    const submitted = await this.#store.submit(tasks, call, parent, isResent);
+    const submitted = await this.#store.submit(tasks, direct(call), parent, isResent);
     this.announce(submitted);
     return submitted;
   }
@@ -130,7 +130,7 @@ export class Submitter {
     const { target } = this.#store;
     const operation = fenceKeys(target, tasks, submit(target, tasks), { rejects: false });
     try {
-      const submitted = await this.#store.execute(operation, call);
+      const submitted = await this.#store.execute(operation, direct(call));
       this.announce(submitted);
       return submitted;
     } catch (error) {

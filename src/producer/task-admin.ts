@@ -3,7 +3,7 @@ import { InvalidArgument } from "../core/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import type { CanceledTask, RetriedTask, Swept } from "../core/operations/control.ts";
 import type { StatusCounts, TaskRef, TaskState } from "../core/operations/read.ts";
-import type { CallOptions } from "../core/session.ts";
+import { type CallOptions, direct } from "../core/session.ts";
 import type { Store } from "../core/store.ts";
 import { isTerminal, TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "../core/task.ts";
 import { type AnyTaskDefinition, noDefinition } from "./define-task.ts";
@@ -88,16 +88,16 @@ export class TaskAdmin {
 
   /** Reads only what changes while a task waits and runs: status, progress, message and attempt. */
   async getStatus(id: string, call?: CallOptions): Promise<TaskState | null> {
-    return this.store.getStatus(byId(id), call);
+    return this.store.getStatus(byId(id), direct(call));
   }
 
   async getStatusByKey(key: string, call?: CallOptions): Promise<TaskState | null> {
-    return this.store.getStatus(byKey(key), call);
+    return this.store.getStatus(byKey(key), direct(call));
   }
 
   /** The attempts of a task that failed or whose lease ran out, oldest first; empty also if there is no such task. */
   async failures(id: string, call?: CallOptions): Promise<TaskFailure[]> {
-    return this.store.failures(text("id", id), call);
+    return this.store.failures(text("id", id), direct(call));
   }
 
   /** Lists tasks, newest first. */
@@ -112,19 +112,23 @@ export class TaskAdmin {
       max_tasks: integer("limit", options.limit ?? 50, 1, 1000),
       skip_tasks: integer("offset", options.offset ?? 0, 0),
     };
-    return this.store.list(filter, call);
+    return this.store.list(filter, direct(call));
   }
 
   /** Counts tasks by queue and status. Queues that are asked for are always present. */
   async stats(queues?: readonly string[], call?: CallOptions): Promise<Record<string, StatusCounts>> {
     if (queues !== undefined && !Array.isArray(queues))
       throw new InvalidArgument("stats takes an array of queues");
-    return this.store.stats(queues?.map((queue) => text("queue", queue)) ?? null, call);
+    return this.store.stats(queues?.map((queue) => text("queue", queue)) ?? null, direct(call));
   }
 
   /** How many more tasks the queue takes before `maxDepth` are queued. Reads at most `maxDepth` rows. */
   async queueDepth(queue: string, maxDepth: number, call?: CallOptions): Promise<number> {
-    return this.store.queueDepth(text("queue", queue), integer("maxDepth", maxDepth, 1, 1_000_000), call);
+    return this.store.queueDepth(
+      text("queue", queue),
+      integer("maxDepth", maxDepth, 1, 1_000_000),
+      direct(call),
+    );
   }
 
   /**
@@ -153,6 +157,10 @@ export class TaskAdmin {
 
   /** Deletes terminal tasks, oldest first, with their keys, and returns how many. */
   async purge(options: PurgeOptions, call?: CallOptions): Promise<number> {
+    if (options === undefined)
+      throw new InvalidArgument(
+        "purge takes { olderThanMs }, and { olderThanMs: 0 } deletes all that is finished",
+      );
     onlyKnown("purge", options, ["olderThanMs", "queue", "status", "name", "limit"]);
     const filter = {
       older_than_ms: integer("olderThanMs", options.olderThanMs, 0),
@@ -161,7 +169,7 @@ export class TaskAdmin {
       name: optionalText("name", options.name),
       max_tasks: integer("limit", options.limit ?? 1000, 1, 100_000),
     };
-    return this.store.purge(filter, call);
+    return this.store.purge(filter, direct(call));
   }
 
   /**
@@ -177,27 +185,27 @@ export class TaskAdmin {
   ): Promise<Swept> {
     onlyKnown("sweep", options, ["limit"]);
     const limit = integer("limit", options.limit ?? 1000, 1, 100_000);
-    return this.store.sweep(checkRetention(rules), { limit }, call);
+    return this.store.sweep(checkRetention(rules), { limit }, direct(call));
   }
 
   async #get(refOf: (name: string) => TaskRef, args: ReadArguments): Promise<Task | null> {
-    if (!isWithDefinition(args)) return this.store.get(refOf(args[0]), args[1]);
+    if (!isWithDefinition(args)) return this.store.get(refOf(args[0]), direct(args[1]));
     const [definition, name, call] = args;
     if (definition.payload === undefined) throw noDefinition();
-    const task = await this.store.get(refOf(name), call);
+    const task = await this.store.get(refOf(name), direct(call));
     if (task === null || task.name === definition.name) return task;
     throw new InvalidArgument(`task ${task.id} is one of "${task.name}", not of "${definition.name}"`);
   }
 
   async #cancel(ref: TaskRef, call?: CallOptions): Promise<CanceledTask | null> {
-    const task = await this.store.cancel(ref, call);
+    const task = await this.store.cancel(ref, direct(call));
     if (task !== null && isTerminal(task.status)) this.signals.done([task.id]);
     return task;
   }
 
   async #retry(ref: TaskRef, options: RetryOptions, call?: CallOptions): Promise<RetriedTask | null> {
     onlyKnown("retry", options, ["resetAttempt"]);
-    const task = await this.store.retry(ref, options.resetAttempt ?? false, call);
+    const task = await this.store.retry(ref, options.resetAttempt ?? false, direct(call));
     if (task?.status === "queued") this.signals.queued([task.queue]);
     return task;
   }

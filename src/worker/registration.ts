@@ -63,6 +63,11 @@ export function register(
   options: HandlerOptions,
   defaults: HandlerDefaults,
 ): Registration {
+  if (typeof handler === "object" && typeof options === "function") {
+    throw new InvalidArgument(
+      "worker.task takes the handler before its options: task(name, handler, options)",
+    );
+  }
   onlyKnown("task", options, OPTIONS);
   const definition = typeof task === "string" ? defineTask({ name: task }) : task;
   if (definition?.payload === undefined) throw noDefinition();

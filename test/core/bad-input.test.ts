@@ -157,6 +157,11 @@ describe("bad input is refused before anything is sent, and the message names it
     ],
     ["a limit of 0", (w) => w.list({ limit: 0 }), "limit must be an integer from 1 to 1000, got 0"],
     [
+      "a purge of nothing said",
+      (w) => (w as unknown as { purge(): Promise<number> }).purge(),
+      "purge takes { olderThanMs }, and { olderThanMs: 0 } deletes all that is finished",
+    ],
+    [
       "a purge limit of 0",
       (w) => w.purge({ olderThanMs: 0, limit: 0 }),
       "limit must be an integer from 1 to 100000, got 0",

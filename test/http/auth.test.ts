@@ -71,6 +71,25 @@ describe("the secrets of the handler", () => {
     },
   );
 
+  it.each([undefined, ""])(
+    "say in the log once that a cron job came while its secret is %j",
+    async (cronSecret) => {
+      const { call, errors } = openFixture({ cronSecret, secretHint: "run `set-it`" });
+      for (const token of [null, "", "wrong"])
+        expect((await call("GET", "/drain", { token })).status).toBe(401);
+      expect((await call("POST", "/drain")).status).toBe(200);
+      expect(errors.map(String)).toEqual([
+        "HttpError: no cronSecret is configured, so a cron job is refused: run `set-it`",
+      ]);
+    },
+  );
+
+  it("say nothing of a stranger where no cron job is expected", async () => {
+    const { call, errors } = openFixture({});
+    expect((await call("GET", "/drain", { token: "wrong" })).status).toBe(401);
+    expect(errors).toEqual([]);
+  });
+
   it("are told to console.error by default, without a stack", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     const { call } = openFixture({ secret: undefined, onError: undefined });

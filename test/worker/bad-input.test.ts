@@ -30,6 +30,14 @@ const workers: [options: object, message: string][] = [
   [{ onError: {} }, "onError must be a function"],
 ];
 
+test("a handler after its options is refused, with the right way round", () => {
+  const worker = new Worker(new Wadi(betterSqlite3(new Database(":memory:"))));
+  const options = { concurrency: 2 } as never;
+  expect(() => worker.task("a", options, (() => 1) as never)).toThrow(
+    /^worker.task takes the handler before its options: task\(name, handler, options\)$/,
+  );
+});
+
 const names: [options: object, message: string][] = [
   [{ batch: 0 }, "batch must be an integer from 1 to 10000, got 0"],
   [{ batch: true }, "batch must be an integer from 1 to 10000, got true"],
