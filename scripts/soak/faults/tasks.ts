@@ -1,0 +1,85 @@
+import { kill, pid } from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TaskContext, Wadi } from "../../../src/index.ts";
+import type { Ledger, RunResult } from "./ledger.ts";
+
+export const TASK = "soak.faults";
+
+/** How long a handler works, and whether it takes its process down instead. */
+export interface Payload {
+  readonly ms: number;
+  readonly poison: boolean;
+}
+
+/** A second attempt works so long, so that a late settlement of the first meets it at work. */
+const RERUN_MS = 1200;
+
+/** The one handler of all sides. It succeeds whenever it is let. */
+export function handler(ledger: Ledger, worker: string): (context: TaskContext) => Promise<RunResult> {
+  return async (context) => {
+    const { ms, poison } = context.payload as unknown as Payload;
+    const run = ledger.start(context, worker);
+    if (poison) kill(pid, "SIGKILL");
+    await sleep(context.attempt > 1 ? RERUN_MS : ms);
+    ledger.done(run);
+    return { run };
+  };
+}
+
+/** A task whose submit was answered. */
+export interface Accepted {
+  readonly id: string;
+  readonly poison: boolean;
+}
+
+export interface SubmitRate {
+  readonly perSecond: number;
+  readonly maxAttempts: number;
+}
+
+const TICK_MS = 200;
+/** Nothing more is submitted while so many submits wait: an outage does not pile them up. */
+const MAX_OPEN = 20;
+
+/** Submits good tasks at a rate until `signal` aborts, and resolves once every submit has ended. */
+export async function produce(
+  wadi: Wadi,
+  { perSecond, maxAttempts }: SubmitRate,
+  signal: AbortSignal,
+  accepted: Accepted[],
+  failed: (what: string) => void,
+): Promise<void> {
+  const open = new Set<Promise<void>>();
+  let due = 0;
+  while (!signal.aborted) {
+    due += (perSecond * TICK_MS) / 1000;
+    if (open.size < MAX_OPEN) {
+      const submitting = submit(wadi, Math.floor(due), maxAttempts, accepted).catch((error) =>
+        failed(`submit: ${String(error)}`),
+      );
+      due -= Math.floor(due);
+      open.add(submitting);
+      void submitting.then(() => open.delete(submitting));
+    }
+    await sleep(TICK_MS);
+  }
+  await Promise.all(open);
+}
+
+/** Submits so many good tasks, and notes them once the submit is answered. */
+export async function submit(
+  wadi: Wadi,
+  tasks: number,
+  maxAttempts: number,
+  accepted: Accepted[],
+): Promise<void> {
+  if (tasks === 0) return;
+  // A lease that a fault took from a handler at work counts as a crash. Only the poison may fail by them.
+  const options = { maxAttempts, maxCrashes: maxAttempts };
+  const entries = Array.from({ length: tasks }, () => ({
+    ...options,
+    payload: { ms: Math.floor(Math.random() * 40), poison: false },
+  }));
+  const submitted = await wadi.submitMany(TASK, entries);
+  for (const { id } of submitted) accepted.push({ id, poison: false });
+}

@@ -1,0 +1,124 @@
+import type { Executor } from "../../../src/index.ts";
+import { type Fault, KINDS, type Kind } from "./kinds.ts";
+import type { Run, RunResult } from "./ledger.ts";
+import type { Side } from "./side.ts";
+
+/** What the line of JSON says. */
+export interface FaultsResult {
+  /** Tasks whose submit was answered. */
+  readonly submitted: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Submitted, and not ended, or succeeded although no handler returned. */
+  readonly lost: number;
+  /** Settled by a call of the handler that was not the last one to begin: it had lost its lease to that. */
+  readonly settledTwice: number;
+  /** Failed or canceled, although their handlers always succeed. */
+  readonly goodFailed: number;
+  readonly faults: Readonly<Record<Kind, number>>;
+  /** Longest time from the end of a fault until the worker it hit finished a task again. */
+  readonly slowestRecoveryMs: number;
+}
+
+/** How a task stands in the database at the end. */
+export interface Ending {
+  readonly status: string;
+  /** The call of the handler whose result is stored. */
+  readonly run: string | null;
+}
+
+type Judged = Omit<FaultsResult, "faults" | "slowestRecoveryMs">;
+
+/** Compares what the handlers of a side wrote down with what became of its tasks. */
+export function judge(
+  accepted: Side["accepted"],
+  endings: ReadonlyMap<string, Ending>,
+  runs: readonly Run[],
+): Judged {
+  const runsOf = Map.groupBy(runs, ({ id }) => id);
+  const counts = { submitted: 0, succeeded: 0, failed: 0, lost: 0, settledTwice: 0, goodFailed: 0 };
+  for (const { id, poison } of accepted) {
+    counts.submitted++;
+    const { status = "missing", run = null } = endings.get(id) ?? {};
+    const own = runsOf.get(id) ?? [];
+    if (status === "succeeded") {
+      counts.succeeded++;
+      const settled = own.find((each) => each.run === run);
+      if (settled === undefined || settled.doneAtMs === null) counts.lost++;
+      // One that lost its lease may still be at work: only what began after it counts.
+      else if (own.some(({ attempt }) => attempt > settled.attempt)) counts.settledTwice++;
+    } else if (status === "failed" || status === "canceled") {
+      counts.failed++;
+      if (!poison) counts.goodFailed++;
+    } else counts.lost++;
+  }
+  return counts;
+}
+
+/** Sums the verdicts of all sides. */
+export function total(verdicts: readonly Judged[]): Judged {
+  const sum = (field: keyof Judged) => verdicts.reduce((all, verdict) => all + verdict[field], 0);
+  return {
+    submitted: sum("submitted"),
+    succeeded: sum("succeeded"),
+    failed: sum("failed"),
+    lost: sum("lost"),
+    settledTwice: sum("settledTwice"),
+    goodFailed: sum("goodFailed"),
+  };
+}
+
+/**
+ * How long the workers took to finish a task after faults that hit them, at most. Of several faults before that the
+ * last one counts. A worker that a poisonous task takes down does not recover, another one takes its place.
+ */
+export function slowestRecovery(
+  runs: readonly Run[],
+  faults: readonly Fault[],
+  untilMs: number,
+): { readonly ms: number; readonly worker: string; readonly kind: Kind } | null {
+  const relevant = faults.filter(({ kind }) => kind !== "poison" && kind !== "queryLimit");
+  let slowest: ReturnType<typeof slowestRecovery> = null;
+  for (const [worker, own] of Map.groupBy(runs, (run) => run.worker)) {
+    const side = worker.split("-")[0]!;
+    const dones = own.flatMap(({ doneAtMs }) => (doneAtMs === null ? [] : [doneAtMs])).sort((a, b) => a - b);
+    const hits = relevant
+      .filter((fault) => fault.worker === worker || (fault.worker === null && side === "postgres"))
+      .filter(({ overAtMs }) => overAtMs < untilMs)
+      .sort((a, b) => a.overAtMs - b.overAtMs);
+    for (const [n, { kind, overAtMs }] of hits.entries()) {
+      const doneAtMs = dones.find((atMs) => atMs >= overAtMs) ?? untilMs;
+      if ((hits[n + 1]?.overAtMs ?? Number.POSITIVE_INFINITY) < doneAtMs) continue;
+      const ms = Math.max(0, doneAtMs - overAtMs);
+      if (slowest === null || ms > slowest.ms) slowest = { ms, worker, kind };
+    }
+  }
+  return slowest;
+}
+
+const PAGE = 2000;
+
+/** How all tasks of a database stand. */
+export async function readEndings(executor: Executor): Promise<Map<string, Ending>> {
+  const endings = new Map<string, Ending>();
+  const mark = executor.dialect === "postgres" ? "$1" : "?";
+  const text = executor.dialect === "postgres" ? "result::text" : "result";
+  const sql = `select id, status, ${text} as result from cairnq_tasks where id > ${mark} order by id limit ${PAGE}`;
+  for (let last = ""; ; ) {
+    const rows = await executor.run({ sql, params: [last] });
+    for (const { id, status, result } of rows) {
+      const run = result === null ? null : ((JSON.parse(String(result)) as RunResult | null)?.run ?? null);
+      endings.set(String(id), { status: String(status), run });
+    }
+    if (rows.length < PAGE) return endings;
+    last = String(rows.at(-1)!.id);
+  }
+}
+
+/** Kinds of fault that were too few to show anything, in words. */
+export function tooFew(counts: Readonly<Record<Kind, number>>, minutes: number): string[] {
+  const least = Math.max(1, Math.floor(minutes) * 20);
+  return KINDS.filter((kind) => counts[kind] < least).map(
+    (kind) => `only ${counts[kind]} of ${kind}, ${least} were to be`,
+  );
+}
