@@ -120,7 +120,8 @@ export class Submitter {
   };
 
   async #send(tasks: readonly NewTask[], { parent, call, isResent }: SendOptions): Promise<SubmittedTask[]> {
-    const submitted = await this.#store.submit(tasks, direct(call), parent, isResent);
+    const metered = parent?.meter === undefined ? call : { ...call, meter: parent.meter };
+    const submitted = await this.#store.submit(tasks, direct(metered), parent, isResent);
     this.announce(submitted);
     return submitted;
   }

@@ -7,6 +7,8 @@ import { encodeJson } from "../core/json.ts";
 import type { Held, Renewed } from "../core/operations/lease.ts";
 import type { Outcome, Settlement } from "../core/operations/settle.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
+import type { QueryMeter } from "../core/query-meter.ts";
+import type { CallOptions } from "../core/session.ts";
 import type { Task, TaskStatus } from "../core/task.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { SubmitOptions } from "../producer/submission.ts";
@@ -25,6 +27,8 @@ export interface AttemptOwner {
   readonly wadi: Wadi;
   readonly backoff: Backoff;
   readonly leaseMs: number;
+  /** Counts what its tasks send. */
+  readonly call: Pick<CallOptions, "meter">;
   /** Called once. `attempt.settlement` is what is to be stored; null if the lease is lost. */
   ended(attempt: Attempt): void;
   /** Called instead of `ended` where somebody else has stored what became of the task. */
@@ -88,6 +92,11 @@ export class Attempt implements Held {
 
   get id(): string {
     return this.task.id;
+  }
+
+  /** Counts what is submitted under it. */
+  get meter(): QueryMeter | undefined {
+    return this.#owner.call.meter;
   }
 
   get workerId(): string {
@@ -214,7 +223,8 @@ export class Attempt implements Held {
   }
 
   get settled(): Promise<SettledTask> {
-    return this.taken.settled(this.task, () => this.#owner.wadi.store.get({ id: this.id }));
+    const { wadi, call } = this.#owner;
+    return this.taken.settled(this.task, () => wadi.store.get({ id: this.id }, call));
   }
 
   async progress(value: number | null, message?: string): Promise<void> {
@@ -229,13 +239,15 @@ export class Attempt implements Held {
         ?.replaceAll("\0", "")
         .replace(/^\ufeff+/, "")
         .toWellFormed() ?? null;
-    this.learn(await this.#owner.wadi.store.progress(this, { progress, message: text }));
+    const { wadi, call } = this.#owner;
+    this.learn(await wadi.store.progress(this, { progress, message: text }, call));
     this.mustOwn();
   }
 
   async heartbeat(): Promise<{ readonly canceled: boolean }> {
     this.mustOwn();
-    this.learn((await this.#owner.wadi.store.heartbeat([this], this.#owner.leaseMs))[0]);
+    const { wadi, leaseMs, call } = this.#owner;
+    this.learn((await wadi.store.heartbeat([this], leaseMs, call))[0]);
     this.mustOwn();
     return { canceled: this.canceled };
   }
@@ -258,7 +270,7 @@ export class Attempt implements Held {
   }
 
   async succeedWith<Result>(statements: readonly OwnStatement[], result: Result): Promise<Result> {
-    const { wadi } = this.#owner;
+    const { wadi, call } = this.#owner;
     const what = `the result of ${this.task.name}`;
     const schema = this.member.registration.result;
     const given = result === undefined ? null : result;
@@ -273,7 +285,7 @@ export class Attempt implements Held {
     try {
       const { signal } = this.#giveUp;
       const deadlineMs = Number.isFinite(this.deadlineMs) ? toEpochMs(this.deadlineMs) : undefined;
-      await succeedWith(wadi.store, this.task, statements, resultJson, { deadlineMs, signal });
+      await succeedWith(wadi.store, this.task, statements, resultJson, { ...call, deadlineMs, signal });
     } catch (error) {
       if (error instanceof LostLease) this.lose();
       if (error instanceof TaskCanceled) this.learn({ id: this.id, cancelRequested: true });

@@ -10,6 +10,7 @@ import { Outlook } from "./outlook.ts";
 import { type DrainPlan, pollsOf } from "./plan.ts";
 import type { Polls } from "./polls.ts";
 import { makePools, type Pool } from "./pools.ts";
+import { QueryBudget } from "./query-budget.ts";
 import { type DrainStatus, type DrainSummary, Tally } from "./tally.ts";
 import { Turns } from "./turns.ts";
 import { Wire } from "./wire.ts";
@@ -43,6 +44,7 @@ export class Drain {
   readonly #outlook = new Outlook();
   readonly #polls: Polls;
   readonly #exchange: Exchange;
+  readonly budget: QueryBudget;
   readonly #alarm = new Alarm();
   readonly #turns = new Turns(this.#alarm.wake, (error) => this.#wire.fault(error));
   readonly #stopAtMs: number;
@@ -57,22 +59,25 @@ export class Drain {
     const bytes = new ByteBudget(plan);
     this.#plan = plan;
     this.#pools = makePools(registrations, plan, bytes);
-    this.#tally = new Tally(wadi, hooks);
-    this.#polls = pollsOf(plan);
-    this.#intake = new Intake(plan, this.#pools, bytes, this.#tally);
     this.#stopAtMs = deadlineMs - reserveMs;
+    this.budget = new QueryBudget({ ...plan, pools: this.#pools.length, stopAtMs: this.#stopAtMs });
+    const { meter } = this.budget;
+    this.#tally = new Tally(wadi, hooks, meter);
+    this.#polls = pollsOf(plan);
+    this.#intake = new Intake(plan, this.#pools, bytes, this.#tally, this.budget);
     this.#hand = new InHand({
       ...plan,
       pools: this.#pools,
       bytes,
       tally: this.#tally,
+      call: { meter },
       stopAtMs: this.#stopAtMs,
       cutOffMs: reserveMs / 4,
       onEnd: this.#alarm.wake,
       onFault: (error) => this.#wire.fault(error),
       onChange: () => this.#exchange.changed(),
     });
-    this.#wire = new Wire(plan, this.#tally, this.#hand, this.#alarm.wake);
+    this.#wire = new Wire(plan, this.#tally, this.#hand, meter, this.#alarm.wake);
     this.#exchange = new Exchange({
       plan,
       tally: this.#tally,
@@ -80,6 +85,7 @@ export class Drain {
       intake: this.#intake,
       outlook: this.#outlook,
       polls: this.#polls,
+      budget: this.budget,
       stopAtMs: this.#stopAtMs,
     });
   }
@@ -168,25 +174,37 @@ export class Drain {
   }
 
   #wantsClaim(pool: Pool, nowMs: number): boolean {
-    return pool.wantsMore && !this.#wire.isBusy && nowMs >= this.#wire.retryAtMs && this.#intake.room > 0;
+    if (!pool.wantsMore || this.#wire.isBusy || this.#intake.room === 0) return false;
+    return nowMs >= Math.max(this.#wire.retryAtMs, this.#gatherUntilMs);
   }
 
   /** When the next round trip is due. */
   #tripAtMs(): number {
     const { outbox, outboxSinceMs, ready } = this.#hand;
-    let atMs = this.#hand.leases.heartbeatAtMs;
-    if (this.#wire.unanswered !== null || this.#intake.wantsMore || this.#mustLook) atMs = 0;
+    let atMs = NEVER;
+    if (this.#wire.unanswered !== null || this.#mustLook) atMs = 0;
+    else if (this.#intake.wantsMore) atMs = this.#gatherUntilMs;
     else if (outbox.length > 0) {
       const gatheredAtMs = Math.max(outboxSinceMs, this.#wire.answeredAtMs) + GATHER_MS;
-      atMs = ready === 0 ? 0 : Math.min(atMs, gatheredAtMs);
+      atMs = Math.max(ready === 0 ? 0 : gatheredAtMs, this.#gatherUntilMs);
     }
-    return Math.max(atMs, this.#wire.retryAtMs);
+    return Math.max(Math.min(atMs, this.#hand.leases.heartbeatAtMs), this.#wire.retryAtMs);
+  }
+
+  /** Until when what has ended waits for the handlers that run, so that few queries last for all of the time. */
+  get #gatherUntilMs(): number {
+    const { isLimited, isBrief } = this.budget;
+    if (!isLimited || this.#isStopping || this.#hand.running.size === 0) return 0;
+    if (this.#exchange.hasNews && !isBrief) return 0;
+    return this.#wire.answeredAtMs + this.budget.gatherMs(this.#outlook.limited);
   }
 
   /** Whether it would end if it knew that nothing is left. Its first claim is one of these, also an endless one's. */
   get #mustLook(): boolean {
     if (this.#plan.endless !== null) return this.#tally.roundTrips === 0;
-    return this.#hand.isEmpty && !this.#outlook.isPresent;
+    return (
+      this.#hand.isEmpty && !this.#outlook.isPresent && (this.#tally.roundTrips === 0 || this.budget.mayLook)
+    );
   }
 
   /** When free slots should be filled without news. */
@@ -261,7 +279,8 @@ export class Drain {
       this.#reportedAt = this.#tally.claimed;
       this.#tally.drained(this.#outlook.last);
     }
-    if (!this.#intake.hasRoom || (this.#plan.endless === null && this.#hand.isEmpty)) return;
+    if (!this.#intake.hasRoom || !this.budget.mayPoll(this.#outlook.limited)) return;
+    if (this.#plan.endless === null && this.#hand.isEmpty) return;
     this.#polls.plan(nowMs, this.#outlook.dueAtMs, this.#outlook.limited);
   }
 }

@@ -6,6 +6,7 @@ import type { Intake } from "./intake.ts";
 import type { Outlook } from "./outlook.ts";
 import type { DrainPlan } from "./plan.ts";
 import type { Polls } from "./polls.ts";
+import type { QueryBudget } from "./query-budget.ts";
 import type { Tally } from "./tally.ts";
 import type { Cycle } from "./wire.ts";
 
@@ -16,6 +17,7 @@ export interface ExchangeParts {
   readonly intake: Intake;
   readonly outlook: Outlook;
   readonly polls: Polls;
+  readonly budget: QueryBudget;
   /** When handlers are stopped, on the monotonic clock. */
   readonly stopAtMs: number;
 }
@@ -54,7 +56,7 @@ export class Exchange {
   }
 
   compose(nowMs: number): Cycle {
-    const { plan, hand, intake, outlook, polls, stopAtMs } = this.#parts;
+    const { plan, hand, intake, outlook, polls, budget, stopAtMs } = this.#parts;
     const attempts = hand.takeOutbox();
     const isEndless = plan.endless !== null;
     const isBack = attempts.some(({ settlement }) => "delayMs" in (settlement as object));
@@ -63,27 +65,31 @@ export class Exchange {
     // for a limit, those were not the last: their end has made room.
     const settlesFirst = isEndless && hand.isEmpty && foundAll && !outlook.limited;
     if (settlesFirst) polls.soon();
-    const claims = !settlesFirst && (isBack || intake.hasRoom || (hand.isEmpty && !isEndless));
+    const { hasRoom } = intake;
+    const looks = (isBack || (hand.isEmpty && !isEndless)) && budget.mayLook;
+    const claims = !settlesFirst && (hasRoom || looks);
     if (claims) {
-      if (intake.hasRoom) this.#hasNews = false;
+      if (hasRoom) this.#hasNews = false;
       polls.cancel();
       outlook.passRetries(nowMs);
     }
-    const request = claims ? intake.request(stopAtMs - nowMs) : null;
+    const { limited, weighing } = plan.learned;
+    const brief = budget.isBrief && hasRoom && attempts.length > 0 && !limited && !weighing.weighs;
+    const request = claims ? intake.request(stopAtMs - nowMs, brief) : null;
     return { attempts, request, sentAtMs: nowMs, version: outlook.version, resent: false };
   }
 
   answered(cycle: Cycle, [settled, claimed]: readonly [readonly Settled[], Claimed | null]): void {
-    this.#settle(cycle.attempts, settled, claimed !== null);
+    this.#settle(cycle.attempts, settled, claimed);
     if (claimed !== null) this.#take(claimed, cycle);
   }
 
-  #settle(attempts: readonly Attempt[], settled: readonly Settled[], isSeen: boolean): void {
+  #settle(attempts: readonly Attempt[], settled: readonly Settled[], claimed: Claimed | null): void {
     const { plan, outlook, tally, stopAtMs } = this.#parts;
-    this.#isDeaf = isSeen; // the claim of the same round trip saw what is queued again
+    this.#isDeaf = claimed !== null; // the claim of the same round trip saw what is queued again
     tally.settle(attempts, settled);
     this.#isDeaf = false;
-    if (!isSeen) this.changed();
+    if (claimed === null || claimed.brief) this.changed();
     if (plan.endless === null) outlook.settled(attempts, settled, stopAtMs);
   }
 
@@ -92,6 +98,7 @@ export class Exchange {
     tally.recover(claimed.recovered);
     hand.add(claimed, request!, sentAtMs);
     if (claimed.tasks.length > 0) polls.found();
+    if (claimed.brief) return;
     outlook.learn(claimed, version);
     const { limited, weighing, leftLarge, resent } = claimed;
     // One that was sent again only says what an earlier try claimed.

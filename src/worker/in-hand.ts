@@ -30,6 +30,7 @@ export interface InHandOptions {
   readonly pools: readonly Pool[];
   readonly bytes: ByteBudget;
   readonly tally: Tally;
+  readonly call: AttemptOwner["call"];
   readonly unreturned: Unreturned;
   /** Called when attempts ended outside of a call of `start`. */
   readonly onEnd: () => void;
@@ -49,6 +50,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
   readonly wadi: Wadi;
   readonly backoff: Backoff;
   readonly leaseMs: number;
+  readonly call: AttemptOwner["call"];
   readonly running: Calls;
   /** Claimed, and waiting until a call returns that works on the same task or in the same place of a limit. */
   readonly #behind: Behind;
@@ -66,6 +68,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
     this.wadi = options.wadi;
     this.backoff = options.backoff;
     this.leaseMs = options.leaseMs;
+    this.call = options.call;
     this.running = new Calls(options.stopAtMs, options.cutOffMs);
     this.leases = new Leases(options.leaseMs, options.deadlineMs);
     this.#behind = new Behind(options.unreturned, (attempt) => {

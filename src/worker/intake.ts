@@ -3,6 +3,7 @@ import type { ClaimRequest } from "../core/operations/lease.ts";
 import type { ByteBudget } from "./bytes.ts";
 import type { DrainPlan } from "./plan.ts";
 import type { Pool } from "./pools.ts";
+import type { QueryBudget } from "./query-budget.ts";
 import type { Tally } from "./tally.ts";
 
 /** What a claim may bring, and what it asks for. */
@@ -11,15 +12,17 @@ export class Intake {
   readonly #pools: readonly Pool[];
   readonly #bytes: ByteBudget;
   readonly #tally: Tally;
+  readonly #budget: QueryBudget;
   /** Claims composed: the pools take turns in being asked first. */
   #claims = 0;
   #isClosed = false;
 
-  constructor(plan: DrainPlan, pools: readonly Pool[], bytes: ByteBudget, tally: Tally) {
+  constructor(plan: DrainPlan, pools: readonly Pool[], bytes: ByteBudget, tally: Tally, budget: QueryBudget) {
     this.#plan = plan;
     this.#pools = pools;
     this.#bytes = bytes;
     this.#tally = tally;
+    this.#budget = budget;
   }
 
   /** Nothing is claimed any more. */
@@ -29,7 +32,7 @@ export class Intake {
 
   /** Tasks that a claim may bring. */
   get room(): number {
-    if (this.#isClosed) return 0;
+    if (this.#isClosed || !this.#budget.mayClaim(this.#plan.learned.limited)) return 0;
     const tasksLeft = this.#plan.maxTasks - this.#tally.claimed;
     if (!this.#bytes.isLimited) return tasksLeft;
     const open = this.#pools.reduce((sum, pool) => sum + pool.open, 0);
@@ -56,8 +59,8 @@ export class Intake {
     for (const pool of this.#pools) pool.hungry = true;
   }
 
-  /** Every name counts for the next due time, also those that have no room. */
-  request(leftMs: number): ClaimRequest {
+  /** Every name counts for the next due time, also those that have no room. A brief one does not ask for it. */
+  request(leftMs: number, brief: boolean): ClaimRequest {
     let room = this.room;
     const first = this.#claims++ % this.#pools.length;
     const pools = [...this.#pools.slice(first), ...this.#pools.slice(0, first)].map((pool) => {
@@ -66,6 +69,6 @@ export class Intake {
       return asked;
     });
     const { name, leaseMs, learned } = this.#plan;
-    return { pools, workerId: `${name}:${ulid()}`, leaseMs, ...learned };
+    return { pools, workerId: `${name}:${ulid()}`, leaseMs, ...learned, brief };
   }
 }

@@ -30,6 +30,8 @@ export interface DrainPlan extends PoolSizes, ByteLimits {
   /** Time kept at the end to settle what was stopped, in milliseconds. */
   readonly reserveMs: number;
   readonly maxTasks: number;
+  /** Most statements it sends; `Infinity`: no limit. */
+  readonly maxQueries: number;
   /** First and longest pause between two polls of an endless drain, in milliseconds. */
   readonly pollMs: number;
   readonly maxPollMs: number;

@@ -1,5 +1,6 @@
 import type { Claimed, Recovered } from "../core/operations/lease.ts";
 import type { Settled, Settlement } from "../core/operations/settle.ts";
+import type { QueryMeter } from "../core/query-meter.ts";
 import { isTerminal, type TaskStatus } from "../core/task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import type { Attempt } from "./attempt.ts";
@@ -24,6 +25,11 @@ export interface DrainSummary {
   /** Attempts whose lease was lost before they could be settled. */
   readonly lost: number;
   readonly roundTrips: number;
+  /**
+   * Statements sent, by the drain and through the contexts of its handlers; a batch of n counts n. What handlers send
+   * through `wadi` itself is not counted.
+   */
+  readonly queries: number;
   /** True if tasks were due when the drain ended: drain again. */
   readonly more: boolean;
   /** When the next task is due or the next lease runs out, in epoch milliseconds; null if nothing is queued. */
@@ -54,12 +60,14 @@ export class Tally {
   roundTrips = 0;
   readonly #wadi: Wadi;
   readonly #hooks: WorkerHooks;
+  readonly #meter: QueryMeter;
   /** Whether anybody listens: an event that nobody gets is not made. */
   readonly #tells: boolean;
 
-  constructor(wadi: Wadi, hooks: WorkerHooks) {
+  constructor(wadi: Wadi, hooks: WorkerHooks, meter: QueryMeter) {
     this.#wadi = wadi;
     this.#hooks = hooks;
+    this.#meter = meter;
     this.#tells = hooks.onEvent !== undefined;
   }
 
@@ -122,7 +130,19 @@ export class Tally {
 
   summary({ nextDueAtMs, nowMs }: Pick<Claimed, "nextDueAtMs" | "nowMs">): DrainSummary {
     const { claimed, succeeded, failed, retried, released, canceled, recovered, lost, roundTrips } = this;
-    const counts = { claimed, succeeded, failed, retried, released, canceled, recovered, lost, roundTrips };
+    const queries = this.#meter.sent;
+    const counts = {
+      claimed,
+      succeeded,
+      failed,
+      retried,
+      released,
+      canceled,
+      recovered,
+      lost,
+      roundTrips,
+      queries,
+    };
     return { ...counts, more: nextDueAtMs !== null && nextDueAtMs <= nowMs, nextDueAtMs };
   }
 

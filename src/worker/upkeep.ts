@@ -2,6 +2,7 @@ import { sleep } from "../core/backoff.ts";
 import { monotonicMs, toEpochMs } from "../core/clock.ts";
 import type { Executor } from "../core/executor.ts";
 import type { Retention } from "../core/operations/control.ts";
+import type { QueryMeter } from "../core/query-meter.ts";
 import type { Wadi } from "../producer/wadi.ts";
 
 export interface UpkeepPlan {
@@ -108,7 +109,7 @@ const drainSweepsMs = new WeakMap<Executor, number>();
  * a minute for all that are new: an invocation has no time of its own for it. True if it was sent.
  */
 export async function sweepAfterDrain(
-  { wadi, retention, report }: Omit<UpkeepPlan, "sweepMs">,
+  { wadi, retention, meter, report }: Omit<UpkeepPlan, "sweepMs"> & { readonly meter?: QueryMeter },
   deadlineMs: number,
 ): Promise<boolean> {
   const nowMs = monotonicMs();
@@ -119,7 +120,7 @@ export async function sweepAfterDrain(
   drainSweepsMs.set(wadi.executor, nowMs);
   lastDrainSweepMs = nowMs;
   await wadi.store
-    .sweep(retention, { limit: BATCH }, { deadlineMs: toEpochMs(deadlineMs) })
+    .sweep(retention, { limit: BATCH }, { deadlineMs: toEpochMs(deadlineMs), meter })
     .catch((error) => report(error, "sweep"));
   return true;
 }

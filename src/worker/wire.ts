@@ -4,6 +4,7 @@ import { monotonicMs, toEpochMs } from "../core/clock.ts";
 import { isRefusal, WadiError } from "../core/errors.ts";
 import type { Claimed, ClaimRequest } from "../core/operations/lease.ts";
 import type { Settled } from "../core/operations/settle.ts";
+import type { QueryMeter } from "../core/query-meter.ts";
 import type { CallOptions } from "../core/session.ts";
 import type { Attempt } from "./attempt.ts";
 import { report } from "./hooks.ts";
@@ -64,6 +65,7 @@ export class Wire {
   readonly #plan: DrainPlan;
   readonly #tally: Tally;
   readonly #held: Held;
+  readonly #meter: QueryMeter;
   readonly #onAnswer: () => void;
   #wasReached = false;
   #lastTryAtMs = Number.POSITIVE_INFINITY;
@@ -71,10 +73,11 @@ export class Wire {
   readonly #giveUp = new AbortController();
   #giveUpTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(plan: DrainPlan, tally: Tally, held: Held, onAnswer: () => void) {
+  constructor(plan: DrainPlan, tally: Tally, held: Held, meter: QueryMeter, onAnswer: () => void) {
     this.#plan = plan;
     this.#tally = tally;
     this.#held = held;
+    this.#meter = meter;
     this.#onAnswer = onAnswer;
     this.endAtMs = Math.max(plan.deadlineMs, monotonicMs() + GRACE_MS);
   }
@@ -137,11 +140,12 @@ export class Wire {
   }
 
   #call(): CallOptions {
-    if (this.#plan.endless === null && !this.#holds) return { deadlineMs: toEpochMs(this.endAtMs) };
+    const meter = this.#meter;
+    if (this.#plan.endless === null && !this.#holds) return { deadlineMs: toEpochMs(this.endAtMs), meter };
     const [least, most] = ANSWER_MS;
     const waitMs = Math.min(most, Math.max(least, this.#plan.leaseMs / 3));
     const deadlineMs = toEpochMs(Math.min(this.endAtMs, monotonicMs() + waitMs));
-    return { deadlineMs, signal: this.#giveUp.signal };
+    return { deadlineMs, signal: this.#giveUp.signal, meter };
   }
 
   #survive(error: unknown, operation: string): void {

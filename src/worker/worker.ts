@@ -8,7 +8,14 @@ import type { BatchHandler, BatchHandlerOf, Handler, HandlerOf } from "./context
 import { Drain } from "./drain.ts";
 import { report, type WorkerHooks } from "./hooks.ts";
 import { Host } from "./host.ts";
-import { checkWorker, type DrainOptions, deadlineOf, type Settings, type WorkerOptions } from "./options.ts";
+import {
+  checkWorker,
+  type DrainOptions,
+  deadlineOf,
+  maxQueriesOf,
+  type Settings,
+  type WorkerOptions,
+} from "./options.ts";
 import type { DrainPlan, Endless } from "./plan.ts";
 import { type HandlerOptions, laneKey, type Registration, register } from "./registration.ts";
 import { statsOf, type WorkerStats } from "./stats.ts";
@@ -85,7 +92,7 @@ export class Worker {
    * @throws {DriverError} if the database stays out of reach; tasks that are held come back when their leases expire.
    */
   async drain(options: DrainOptions = {}): Promise<DrainSummary> {
-    onlyKnown("drain", options, ["budgetMs", "deadline", "signal", "maxTasks", "lingerMs"]);
+    onlyKnown("drain", options, ["budgetMs", "deadline", "signal", "maxTasks", "maxQueries", "lingerMs"]);
     const handlers = this.#handlers("drain");
     const nowMs = monotonicMs();
     const deadlineMs = deadlineOf(options, nowMs);
@@ -106,6 +113,7 @@ export class Worker {
       reserveMs,
       maxTasks:
         options.maxTasks === undefined ? Number.MAX_SAFE_INTEGER : integer("maxTasks", options.maxTasks, 1),
+      maxQueries: maxQueriesOf(options, this.wadi.executor),
       signal: options.signal,
       lingerMs: integer("lingerMs", options.lingerMs ?? LINGER_MS, 0, MAX_TIMER_MS),
       endless: null,
@@ -113,9 +121,15 @@ export class Worker {
     const summary = await drain.run();
     if (summary.more || options.signal?.aborted) return summary;
     const { retention, hooks } = this.#settings;
-    const upkeep = { wadi: this.wadi, retention, report: (error: unknown) => report(hooks, error, "sweep") };
-    const hasSwept = await sweepAfterDrain(upkeep, deadlineMs);
-    return hasSwept ? { ...summary, roundTrips: summary.roundTrips + 1 } : summary;
+    const { left, meter } = drain.budget;
+    const upkeep = {
+      wadi: this.wadi,
+      retention,
+      meter,
+      report: (error: unknown) => report(hooks, error, "sweep"),
+    };
+    const hasSwept = left > retention.length && (await sweepAfterDrain(upkeep, deadlineMs));
+    return hasSwept ? { ...summary, roundTrips: summary.roundTrips + 1, queries: meter.sent } : summary;
   }
 
   /**
@@ -174,6 +188,7 @@ export class Worker {
       deadlineMs: Number.POSITIVE_INFINITY,
       reserveMs: RESERVE_MS,
       maxTasks: Number.MAX_SAFE_INTEGER,
+      maxQueries: Number.POSITIVE_INFINITY,
       signal: endless?.signal,
       lingerMs: 0,
       endless,

@@ -12,6 +12,7 @@ const ZERO = {
   recovered: 0,
   lost: 0,
   roundTrips: 1,
+  queries: expect.any(Number),
   more: false,
   nextDueAtMs: null,
 };

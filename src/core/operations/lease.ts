@@ -1,6 +1,7 @@
 import { byClaimOrder, decodeTask, numberOrNull } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
 import { type Operation, single, type Target } from "../operation.ts";
+import type { QueryMeter } from "../query-meter.ts";
 import { bind } from "../statement.ts";
 import type { Task, TaskStatus } from "../task.ts";
 import { fitting, learn, type OversizedTask, tasksAsked, WEIGHS_NOTHING, type Weighing } from "./weigh.ts";
@@ -34,6 +35,8 @@ export interface ClaimRequest {
   readonly limited: boolean;
   /** What the last claim said about large tasks. Without it nothing is known of any. */
   readonly weighing?: Weighing | undefined;
+  /** Whether to claim only: no lease is recovered, and when more is due is not asked. For where queries are few. */
+  readonly brief?: boolean;
 }
 
 /** A task whose lease ran out. */
@@ -67,12 +70,16 @@ export interface Claimed {
   readonly leftLarge: boolean;
   /** Due tasks that no claim through this database client can bring. */
   readonly oversized: readonly OversizedTask[];
+  /** It says only what was claimed. */
+  readonly brief: boolean;
 }
 
 /** A task and the token of the claim that holds it. */
 export interface Held {
   readonly id: string;
   readonly workerId: string;
+  /** Counts what is submitted under it. */
+  readonly meter?: QueryMeter | undefined;
 }
 
 export interface Renewed {
@@ -134,8 +141,12 @@ export function claim(
       };
     },
   });
+  const first: Operation<Claimed> =
+    request.brief && takes.length > 0
+      ? { name: "claim", mayBeLost: true, statements: takes, decode: decodeBrief }
+      : build(takes, false);
   return {
-    ...build(takes, false),
+    ...first,
     resend: () => build([bind(target, "select_claimed", { worker_id })], true),
   };
 }
@@ -185,6 +196,28 @@ function decodeClaimed(
     .filter((ms) => ms !== null)
     .map(Number)
     .filter((ms) => ms < Number.MAX_SAFE_INTEGER); // of a text in the place of a time there is none either
+  return {
+    ...decodeTasks(taken),
+    recovered: recovered.map(decodeRecovered),
+    nextDueAtMs: due.length === 0 ? null : Math.ceil(Math.min(...due)),
+    nowMs: numberOrNull(next.now_ms)!,
+    limited: next.limited_at_ms !== null,
+    resent,
+    brief: false,
+    ...UNWEIGHED,
+  };
+}
+
+const UNWEIGHED = { weighing: WEIGHS_NOTHING, leftLarge: false, oversized: [] };
+
+function decodeBrief(results: readonly Row[][]): Claimed {
+  const claimed = decodeTasks(results.flat());
+  const nowMs = Math.max(0, ...claimed.tasks.map(({ updatedAtMs }) => updatedAtMs));
+  const unknown = { recovered: [], nextDueAtMs: null, limited: false, resent: false, ...UNWEIGHED };
+  return { ...claimed, ...unknown, nowMs, brief: true };
+}
+
+function decodeTasks(taken: readonly Row[]): Pick<Claimed, "tasks" | "bytes" | "limitKeys"> {
   // RETURNING promises no order.
   const claimed = taken
     .filter(({ id }) => id !== undefined)
@@ -198,14 +231,6 @@ function decodeClaimed(
     tasks: claimed.map(({ task }) => task),
     bytes: claimed.map(({ bytes }) => bytes),
     limitKeys: claimed.map(({ limitKey }) => limitKey),
-    recovered: recovered.map(decodeRecovered),
-    nextDueAtMs: due.length === 0 ? null : Math.ceil(Math.min(...due)),
-    nowMs: numberOrNull(next.now_ms)!,
-    limited: next.limited_at_ms !== null,
-    resent,
-    weighing: WEIGHS_NOTHING,
-    leftLarge: false,
-    oversized: [],
   };
 }
 
