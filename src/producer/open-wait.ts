@@ -33,6 +33,8 @@ export class OpenRef {
   /** The task whose row is to be read; null if the key has to be resolved first. */
   rowId: string | null = null;
   isReading = false;
+  /** When its row was asked for. */
+  readAtMs = 0;
   unsubscribe: () => void = () => {};
 
   constructor(wait: OpenWait, ref: TaskRef) {
@@ -58,6 +60,8 @@ export class OpenWait {
   /** Not polled: its task is not submitted yet, or the caller has not asked for the next change. */
   isResting: boolean;
   resumedAtMs = 0;
+  /** References to tasks whose end was reported. */
+  readonly told = new Set<OpenRef>();
   /** References whose rows are being read. */
   reading = 0;
   /** Whether it has looked after its time was up. */

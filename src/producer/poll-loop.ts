@@ -96,6 +96,8 @@ export class PollLoop {
   async #drive(wait: OpenWait): Promise<void> {
     while (wait.isOpen) {
       const nowMs = performance.now();
+      for (const ref of wait.told) this.#answer(ref, nowMs);
+      wait.told.clear();
       const endMs = Math.max(wait.pace.endMs, wait.resumedAtMs);
       const latestMs = wait.isResting ? Number.POSITIVE_INFINITY : endMs + GRACE_MS;
       if (nowMs >= latestMs) {
@@ -129,9 +131,12 @@ export class PollLoop {
       if (wait.pace.isOver(nowMs)) wait.isFinal = true;
       const [ref] = wait.refs;
       if (wait.isFinal && wait.kind === "one") {
-        if (!ref!.isReading) this.#reader.add(ref!, "id" in ref!.ref ? ref!.ref.id : null);
+        if (ref!.isReading) this.#reader.again(ref!, nowMs - OVERLAP_MS);
+        else this.#reader.add(ref!, "id" in ref!.ref ? ref!.ref.id : null);
         continue;
       }
+      // The request that reads them may have ended with its platform's invocation.
+      for (const each of wait.refs) if (each.isReading) this.#reader.again(each, nowMs - OVERLAP_MS);
       if (wait.reading === wait.refs.size) continue;
       waits.push(wait);
       for (const open of wait.refs) if (!open.isReading) refs.push(open);
@@ -253,18 +258,22 @@ export class PollLoop {
     return true;
   }
 
+  /** Only wakes the wait: what it sends belongs to its own request, not to the one in which the task ended. */
   #onDone(ref: OpenRef): void {
+    if (!ref.wait.isOpen) return;
+    ref.wait.told.add(ref);
+    ref.wait.wake();
+  }
+
+  /** Looks at a task whose end was reported. */
+  #answer(ref: OpenRef, nowMs: number): void {
     const { wait } = ref;
-    if (!wait.isOpen || ref.isReading) return;
-    if (wait.kind !== "changes" && "id" in ref.ref) {
-      this.#reader.add(ref, ref.ref.id);
-    } else if (wait.kind === "one") {
-      this.#reader.add(ref, null); // a replace ends a task too, and moves the key
-    } else {
-      // Many ends that come together share a poll.
-      const pauseMs = wait.kind === "changes" ? 0 : wait.refs.size / 10;
-      wait.pace.hasten(performance.now(), pauseMs);
-      wait.reschedule();
+    if (ref.isReading || !wait.refs.has(ref)) return;
+    if (wait.kind !== "changes" && "id" in ref.ref) this.#reader.add(ref, ref.ref.id);
+    else if (wait.kind === "one") this.#reader.add(ref, null); // a replace ends a task too, and moves the key
+    else {
+      wait.pace.hasten(nowMs, wait.kind === "changes" ? 0 : wait.refs.size / 10); // ends that come together share a poll
+      wait.nextAtMs = wait.pace.dueAtMs;
     }
   }
 

@@ -38,9 +38,15 @@ export class RowReader {
     this.#waiting.add(ref);
     if (!ref.isReading) ref.wait.reading++;
     ref.isReading = true;
+    ref.readAtMs = performance.now();
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     queueMicrotask(() => this.flush());
+  }
+
+  /** Asks anew for a row that was asked for before `sinceMs` and has not come. */
+  again(ref: OpenRef, sinceMs: number): void {
+    if (ref.readAtMs <= sinceMs) this.add(ref, ref.rowId);
   }
 
   close(wait: OpenWait): void {

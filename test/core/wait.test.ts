@@ -153,6 +153,7 @@ describe("wait", () => {
       await wadi.cancel(id);
       signal!("", id);
       expect((await told).status).toBe("canceled");
+      await wadi.signals.close(); // its timer for an unused connection keeps no process alive
       expect(vi.getTimerCount()).toBe(0);
 
       mute = true;
