@@ -112,6 +112,11 @@ export interface Executor<Native = unknown, Sync extends boolean = boolean> {
   /** The SQL of that dialect, from `wadi/sqlite` or `wadi/postgres`. */
   readonly protocol: Protocol;
   readonly limits: Limits;
+  /**
+   * What identifies the database in this process: a text without secrets, or else the client object. Clients of one
+   * database wake each other's waits and workers.
+   */
+  readonly database?: string | object;
   /** Runs one statement by itself, in one round trip, and returns its rows. */
   run(statement: Statement, options?: SendOptions): Promise<Row[]>;
   /** Runs all statements in order in one transaction and one round trip; all or nothing. */

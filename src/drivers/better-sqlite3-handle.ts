@@ -139,6 +139,13 @@ export function borrow(db: BetterSqlite3Like, configure: () => void): Handle {
   };
 }
 
+/** What identifies the file in this process; a database in memory is its handle's alone. */
+export function databaseOf(db: BetterSqlite3Like): string | object {
+  const list = db.pragma("database_list") as readonly { readonly name: string; readonly file: string }[];
+  const file = list.find(({ name }) => name === "main")?.file;
+  return file ? `sqlite:${file}` : db;
+}
+
 /** Whether `tx` is a handle whose owner has begun a transaction. */
 export function isInTransaction(tx: unknown): tx is BetterSqlite3Like {
   const db = tx as BetterSqlite3Like | null | undefined;

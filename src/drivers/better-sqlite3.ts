@@ -4,6 +4,7 @@ import {
   type BetterSqlite3Like,
   borrow,
   classify,
+  databaseOf,
   type Handle,
   isInTransaction,
   OwnTransaction,
@@ -167,6 +168,7 @@ export function betterSqlite3(
     dialect: "sqlite",
     protocol: sqlite,
     limits: LIMITS,
+    database: databaseOf(db),
     classify,
   } as const;
   return {

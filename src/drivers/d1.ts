@@ -52,6 +52,7 @@ function d1Executor<S extends D1StatementLike>(binding: D1Like<S>): Executor<S, 
     dialect: "sqlite",
     protocol: sqlite,
     limits: LIMITS,
+    database: binding,
     classify,
     run: async (statement) => toRows(await toNative(statement).all()),
     // D1 refuses an empty batch.

@@ -31,6 +31,7 @@ export function durableObject(storage: DurableObjectStorageLike): Executor<never
     dialect: "sqlite",
     protocol: sqlite,
     limits: LIMITS,
+    database: storage,
     classify,
     run: async (statement) => query(statement),
     batch: async (statements) => (statements.length === 0 ? [] : batch(statements)),

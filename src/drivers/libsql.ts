@@ -74,6 +74,7 @@ export function libsql(
     dialect: "sqlite",
     protocol: sqlite,
     limits: isFile ? FILE_LIMITS : SERVER_LIMITS,
+    database: client,
     classify,
     async run(statement) {
       const [result] = await send(

@@ -79,6 +79,7 @@ export function neonHttp<Q extends NeonQueryLike>(
     dialect: "postgres",
     protocol: protocolIn(options.schema),
     limits,
+    database: sql,
     run: async (statement) => (await query(statement)) as Row[],
     batch: async (statements) => (statements.length === 0 ? [] : sendAll(statements.map(query))),
     native: {

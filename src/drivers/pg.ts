@@ -3,6 +3,7 @@ import { InvalidArgument } from "../core/wadi-error.ts";
 import { checkClient, checkOptions } from "./driver-options.ts";
 import { inTurn } from "./in-turn.ts";
 import { type Borrow, borrowShared, giveUp, ignore, PgConnections } from "./pg-connections.ts";
+import { pgDatabase } from "./pg-database.ts";
 import { type Listen, type ListenClient, pgListener, shareOf } from "./pg-listen.ts";
 import { forgetPrepared, type PgConnectionLike, PgPipeline, queryFor } from "./pg-pipeline.ts";
 import { type PgSchemaOption, protocolIn } from "./pg-schema.ts";
@@ -157,6 +158,7 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
     dialect: "postgres",
     protocol: protocolIn(options.schema),
     limits,
+    database: pgDatabase(client),
     run: async (statement, { signal } = {}) => (await exchange([statement], signal))[0]!,
     async batch(statements, { signal } = {}) {
       if (statements.length === 0) return [];

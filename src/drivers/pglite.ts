@@ -58,7 +58,14 @@ export function pglite(client: PgliteLike, options: PgSchemaOption = {}): Execut
     return { run, batch };
   };
   const protocol = protocolIn(options.schema);
-  const traits = { name: "pglite", dialect: "postgres", protocol, limits, classify } as const;
+  const traits = {
+    name: "pglite",
+    dialect: "postgres",
+    protocol,
+    limits,
+    database: client,
+    classify,
+  } as const;
   return {
     ...traits,
     run: on(client).run,

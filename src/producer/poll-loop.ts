@@ -270,7 +270,8 @@ export class PollLoop {
     const { wait } = ref;
     if (ref.isReading || !wait.refs.has(ref)) return;
     if (wait.kind !== "changes" && "id" in ref.ref) this.#reader.add(ref, ref.ref.id);
-    else if (wait.kind === "one") this.#reader.add(ref, null); // a replace ends a task too, and moves the key
+    else if (wait.kind === "one")
+      this.#reader.add(ref, null); // a replace ends a task too, and moves the key
     else {
       wait.pace.hasten(nowMs, wait.kind === "changes" ? 0 : wait.refs.size / 10); // ends that come together share a poll
       wait.nextAtMs = wait.pace.dueAtMs;

@@ -1,5 +1,6 @@
 import type { Executor } from "../core/executor.ts";
 import { Channel } from "./channel.ts";
+import { SharedSignals } from "./shared-signals.ts";
 
 /**
  * Where signals come from at present: from this Wadi alone (`local`), from the database too (`listening`), or from this
@@ -26,14 +27,20 @@ export class Signals {
   readonly #gapListeners = new Set<() => void>();
   readonly #done: Channel;
   readonly #queued: Channel;
+  readonly #shared: SharedSignals;
 
-  constructor(executor: Executor) {
+  /** @param database What identifies the database in this process. */
+  constructor(executor: Executor, database: string | object | undefined = executor.database) {
+    this.#shared = new SharedSignals(database, {
+      done: (ids) => this.#deliverDone(ids),
+      queued: (queues) => this.#deliverQueued(queues),
+    });
     this.#done = new Channel(executor, "cairnq_done", this.#waiting, (id) => {
-      if (id !== null) this.done([id]);
+      if (id !== null) this.#deliverDone([id]);
       else for (const listener of this.#gapListeners) listener();
     });
     this.#queued = new Channel(executor, "cairnq_queued", this.#queuedListeners, (queue, error) =>
-      this.queued(queue === null ? null : [queue], error),
+      this.#deliverQueued(queue === null ? null : [queue], error),
     );
   }
 
@@ -49,14 +56,16 @@ export class Signals {
     return this.#done.state;
   }
 
-  /** Wakes the waits for these tasks. Call it once they are terminal in the database. */
-  done(ids: Iterable<string>): void {
-    for (const id of ids) for (const onDone of [...(this.#waiting.get(id) ?? [])]) onDone();
+  /** Wakes the waits for these tasks in this process. Call it once they are terminal in the database. */
+  done(ids: readonly string[]): void {
+    this.#deliverDone(ids);
+    this.#shared.done(ids);
   }
 
-  /** Wakes the idle workers. Call it once the database has the tasks, also those that are due later. */
-  queued(queues: readonly string[] | null, error?: unknown): void {
-    for (const listener of [...this.#queuedListeners, ...this.#briefListeners]) listener(queues, error);
+  /** Wakes the idle workers of this process. Call it once the database has the tasks, also those that are due later. */
+  queued(queues: readonly string[] | null): void {
+    this.#deliverQueued(queues);
+    this.#shared.queued(queues);
   }
 
   /**
@@ -66,11 +75,13 @@ export class Signals {
   subscribe(id: string, onDone: () => void): () => void {
     const waiters = this.#waiting.get(id) ?? new Set();
     this.#waiting.set(id, waiters.add(onDone));
+    this.#shared.join();
     this.#done.open();
     return () => {
       waiters.delete(onDone);
       if (waiters.size === 0 && this.#waiting.get(id) === waiters) this.#waiting.delete(id);
       this.#done.rest();
+      this.#leaveIfUnused();
     };
   }
 
@@ -82,17 +93,23 @@ export class Signals {
   /** Calls `listener` when queues got due tasks, until the returned function is called. */
   onQueued(listener: QueuedListener): () => void {
     this.#queuedListeners.add(listener);
+    this.#shared.join();
     this.#queued.open();
     return () => {
       this.#queuedListeners.delete(listener);
       this.#queued.rest();
+      this.#leaveIfUnused();
     };
   }
 
   /** `onQueued` for a listener that stays for a moment only: it opens no connection, and hears one that is open. */
   whileQueued(listener: QueuedListener): () => void {
     this.#briefListeners.add(listener);
-    return () => this.#briefListeners.delete(listener);
+    this.#shared.join();
+    return () => {
+      this.#briefListeners.delete(listener);
+      this.#leaveIfUnused();
+    };
   }
 
   /** Whether the database announces due tasks at present. */
@@ -104,5 +121,18 @@ export class Signals {
   async close(): Promise<void> {
     await Promise.all([this.#done.close(), this.#queued.close()]);
     for (const listener of this.#gapListeners) listener();
+  }
+
+  #deliverDone(ids: readonly string[]): void {
+    for (const id of ids) for (const onDone of [...(this.#waiting.get(id) ?? [])]) onDone();
+  }
+
+  #deliverQueued(queues: readonly string[] | null, error?: unknown): void {
+    for (const listener of [...this.#queuedListeners, ...this.#briefListeners]) listener(queues, error);
+  }
+
+  #leaveIfUnused(): void {
+    const users = this.#waiting.size + this.#queuedListeners.size + this.#briefListeners.size;
+    if (users === 0) this.#shared.leave();
   }
 }

@@ -50,9 +50,9 @@ export class TaskAdmin {
   /** Tells at once of work and of ends, within this process and from a database that can be listened to. */
   readonly signals: Signals;
 
-  constructor(store: Store) {
+  constructor(store: Store, database?: string) {
     this.store = store;
-    this.signals = new Signals(store.executor);
+    this.signals = new Signals(store.executor, database);
   }
 
   get executor(): Executor {

@@ -21,7 +21,14 @@ import { type CallTaskOptions, checkWait, WAIT_OPTIONS, type WaitOptions, waitFo
 import { namesOf, waitForTasks } from "./wait-many.ts";
 import { watchTask } from "./watch.ts";
 
-export interface WadiOptions extends StoreOptions, SubmitterOptions {}
+export interface WadiOptions extends StoreOptions, SubmitterOptions {
+  /**
+   * Names the database within this process. Every `Wadi` of one database wakes the waits and workers of the others, those of other
+   * copies of this module included, as bundlers make them. Needed where the driver cannot tell (libSQL and Neon, unless they
+   * share one client). @default what the driver knows: file, host and database, or the client object
+   */
+  readonly database?: string | undefined;
+}
 
 /**
  * The producer's side: submits tasks, reads and controls them, and waits for their results. `Native` and `Sync` come from
@@ -41,12 +48,14 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
       "maxQueueWaitMs",
       "metadata",
       "keysAcrossNames",
+      "database",
     ]);
     onlyKnown("retry", options.retry, ["tries", "baseMs", "capMs"]);
     if (executor?.protocol === undefined) {
       throw new InvalidArgument("new Wadi takes an executor, such as betterSqlite3(db)");
     }
-    super(new Store(executor, options));
+    const { database } = options;
+    super(new Store(executor, options), database === undefined ? undefined : text("database", database));
     this.#submitter = new Submitter(this.store, this.signals, options);
     this.statements = ownBatch(this.store, this.#submitter.check, this.#submitter.announce);
     this.#waits = new PollLoop(this.store, this.signals);
