@@ -102,7 +102,8 @@ describe("wait", () => {
       });
       if (what.endsWith("requested")) await wadi.cancel(id);
     } else if (what.startsWith("a task")) {
-      await new Worker(wadi).task("a", () => Promise.reject(new Error("no"))).drain({ budgetMs: 100 });
+      const backoff = { baseMs: 60_000, capMs: 60_000 };
+      await new Worker(wadi, { backoff }).task("a", () => Promise.reject(new Error("no"))).drain();
       if (what.endsWith("attempts")) clock.advance(120_000);
     }
     const options = { ...FAST, timeoutMs: 0 };
