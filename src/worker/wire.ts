@@ -1,7 +1,7 @@
 import { MAX_TIMER_MS } from "../core/arguments.ts";
 import { type Backoff, backoffDelay } from "../core/backoff.ts";
 import { monotonicMs, toEpochMs } from "../core/clock.ts";
-import { isRefusal, WadiError } from "../core/errors.ts";
+import { type DriverError, isRefusal, WadiError } from "../core/errors.ts";
 import type { Claimed, ClaimRequest } from "../core/operations/lease.ts";
 import type { Settled } from "../core/operations/settle.ts";
 import type { QueryMeter } from "../core/query-meter.ts";
@@ -168,7 +168,9 @@ export class Wire {
 
   /** What a worker should not hide from whoever starts it, such as a wrong password. */
   #isFatal(error: unknown): boolean {
-    return (WadiError.is(error) && FATAL.includes(error.code)) || (!this.#wasReached && isRefusal(error));
+    if (WadiError.is(error) && FATAL.includes(error.code)) return true;
+    if (isRefusal(error) && (error as DriverError).kind === "unusable") return true; // its owner closed the client
+    return !this.#wasReached && isRefusal(error);
   }
 
   /** Sends a cycle, which stays `unanswered` until it is known what came of it. */

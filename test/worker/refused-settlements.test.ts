@@ -31,7 +31,7 @@ async function refusedWadi() {
 }
 
 const NOT_OF_THE_VALUE: ErrorClass[] = [
-  ...(["busy", "unavailable", "denied", "unusable", "unknown", "rejected", "conflict"] as const),
+  ...(["busy", "unavailable", "denied", "unknown", "rejected", "conflict"] as const),
   ...(["missing-schema", "response-too-large"] as const),
 ];
 
@@ -94,6 +94,20 @@ describe.each(NOT_OF_THE_VALUE)("a settlement refused as %s", (kind) => {
     ]);
   });
 });
+
+test.each(["drain", "run"] as const)(
+  "%s ends at once where the client can send nothing any more, and the task comes back",
+  async (how) => {
+    const { state, wadi, reader } = await refusedWadi();
+    const { id } = await reader.submit("a", null);
+    const worker = new Worker(wadi, POLLS).task("a", () => {
+      state.kind = "unusable";
+    });
+    await expect(worker[how]()).rejects.toMatchObject({ name: "DriverError", kind: "unusable" });
+    expect(state.refusals).toBe(1);
+    expect(await reader.get(id)).toMatchObject({ status: "running", error: null });
+  },
+);
 
 describe("a handler that ends while", () => {
   test.each(["result", "succeedWith"])("SQLite takes no writes for a while succeeds, by %s", async (how) => {
