@@ -1,3 +1,4 @@
+import { blockedMessage, type EventLoopBlockedDetails, wasKeptFromComputing } from "./event-loop-blocked.ts";
 import type { ErrorClass } from "./executor.ts";
 import type { ErrorEnvelope, Task } from "./task.ts";
 import { WadiError, type WadiErrorOptions } from "./wadi-error.ts";
@@ -168,19 +169,35 @@ export class TaskError extends WadiError {
   }
 }
 
-/** Told to `onError` of a running worker: its leases could not be renewed while something held the event loop. */
+/** Reported to `onError` of a worker: its leases could not be renewed while something held the event loop. */
 export class EventLoopBlocked extends WadiError {
   override readonly name = "EventLoopBlocked";
   readonly blockedMs: number;
-  /** Names of the tasks whose handlers were running, with repeats. */
+  readonly leaseMs: number;
+  /** Names of the tasks whose handlers were running when it began, with repeats. */
   readonly running: readonly string[];
-  constructor(blockedMs: number, leaseMs: number, running: readonly string[]) {
-    super(
-      "EVENT_LOOP_BLOCKED",
-      `the event loop stood still for ${blockedMs} ms of a lease of ${leaseMs} ms while ${running.length === 0 ? "no handler was running" : `handlers of ${[...new Set(running)].join(", ")} were running`}; move long computations to a thread, or raise leaseMs`,
-    );
+  readonly tasks: NonNullable<EventLoopBlockedDetails["tasks"]>;
+  readonly leaseLeftMs: number | null;
+  readonly cpuMs: number | null;
+  /**
+   * Whether the process was not computing for most of it: the machine has too much to do or suspended the process, or
+   * a handler waits in a synchronous call. Null where the platform does not say.
+   */
+  readonly isOversubscribed: boolean | null;
+  constructor(
+    blockedMs: number,
+    leaseMs: number,
+    running: readonly string[],
+    details: EventLoopBlockedDetails = {},
+  ) {
+    super("EVENT_LOOP_BLOCKED", blockedMessage(blockedMs, leaseMs, running, details));
     this.blockedMs = blockedMs;
+    this.leaseMs = leaseMs;
     this.running = running;
+    this.tasks = details.tasks ?? [];
+    this.leaseLeftMs = details.leaseLeftMs ?? null;
+    this.cpuMs = details.cpuMs ?? null;
+    this.isOversubscribed = wasKeptFromComputing(blockedMs, this.cpuMs);
   }
 }
 

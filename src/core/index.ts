@@ -19,6 +19,7 @@ export {
   WadiError,
   type WadiErrorOptions,
 } from "./errors.ts";
+export type { EventLoopBlockedDetails } from "./event-loop-blocked.ts";
 export type {
   Answer,
   Dialect,

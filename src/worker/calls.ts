@@ -1,4 +1,5 @@
 import type { Delivery } from "./delivery.ts";
+import type { LoopWatch } from "./event-loop.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -6,7 +7,11 @@ const NEVER = Number.POSITIVE_INFINITY;
 export class Calls {
   /** When `expire` has something to do, at the earliest. */
   expiresAtMs = NEVER;
+  /** What watches the event loop meanwhile. */
+  watch: LoopWatch | null = null;
   readonly #calls = new Set<Delivery>();
+  /** Those that ended in a turn of the event loop that takes too long. */
+  #endedLate: Delivery[] = [];
   readonly #stopAtMs: number;
   readonly #cutOffMs: number;
 
@@ -39,8 +44,21 @@ export class Calls {
     }
   }
 
-  end(delivery: Delivery): void {
+  end(delivery: Delivery, nowMs: number): void {
     this.#calls.delete(delivery);
+    if (this.watch !== null && nowMs > this.watch.dueAtMs) this.#endedLate.push(delivery);
+  }
+
+  /** Those that ran at a time of a block of the event loop, also if they have ended with it. */
+  ranAt(atMs: number): Delivery[] {
+    const ran = [...this.#endedLate, ...this.#calls].filter(({ startedAtMs }) => startedAtMs <= atMs);
+    this.turned();
+    return ran;
+  }
+
+  /** The event loop turns: what ended late is of no interest any more. */
+  turned(): void {
+    if (this.#endedLate.length > 0) this.#endedLate = [];
   }
 
   /** Stops those whose time is up, and cuts off those that were stopped and did not return. */

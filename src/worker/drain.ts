@@ -1,7 +1,9 @@
 import { monotonicMs } from "../core/clock.ts";
 import type { CallOptions } from "../core/session.ts";
 import { Alarm } from "./alarm.ts";
+import { blockedError } from "./blocked.ts";
 import { ByteBudget } from "./bytes.ts";
+import { type Block, watchEventLoop } from "./event-loop.ts";
 import { Exchange } from "./exchange.ts";
 import { report } from "./hooks.ts";
 import { InHand } from "./in-hand.ts";
@@ -100,10 +102,22 @@ export class Drain {
     };
   }
 
-  /** Renews all leases with the next round trip. */
-  heartbeat(): void {
-    this.#hand.leases.renewNow();
+  /** Reports a block of the event loop, after the heartbeat that it held up: little of the lease may be left. */
+  #looked(block: Block | null): void {
+    const { endless, hooks, leaseMs } = this.#plan;
+    const { running, leases } = this.#hand;
+    if (block === null) {
+      running.turned();
+      return;
+    }
+    const error = blockedError(block, leaseMs, running);
+    if (endless === null) {
+      report(hooks, error, "eventLoop");
+      return;
+    }
+    leases.renewNow();
     this.#alarm.wake();
+    setTimeout(() => report(hooks, error, "eventLoop"), 0);
   }
 
   async run(): Promise<DrainSummary> {
@@ -114,6 +128,7 @@ export class Drain {
       if (this.#exchange.hear(queues)) this.#alarm.wake();
     };
     const unlisten = endless === null ? wadi.signals.whileQueued(hear) : wadi.signals.onQueued(hear);
+    this.#hand.running.watch = watchEventLoop(this.#plan.leaseMs, (block) => this.#looked(block));
     try {
       await this.#loop();
     } finally {
@@ -123,6 +138,7 @@ export class Drain {
       // Only after failed round trips are there tasks left: they come back when the leases expire.
       this.#hand.giveUp(this.#wire.unanswered?.attempts);
       await this.#cutOff();
+      this.#hand.running.watch.stop();
       this.#alarm.clear();
     }
     return this.#tally.drained(endless === null ? this.#outlook.next(monotonicMs()) : this.#outlook.last);

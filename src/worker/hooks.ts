@@ -1,6 +1,6 @@
 import type { ErrorEnvelope, Task, TaskStatus } from "../core/task.ts";
 import type { TaskContext } from "./context.ts";
-import type { Logger } from "./logger.ts";
+import { type Logger, lateLine, log } from "./logger.ts";
 import type { DrainSummary } from "./tally.ts";
 
 /** The task an event is about. */
@@ -63,7 +63,10 @@ export interface WorkerHooks {
     | undefined;
   /** Called at once, in the worker's own turn: keep it short. */
   readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
-  /** Called for every error the worker survived. @default they are dropped */
+  /**
+   * Called for every error the worker survived. @default a blocked event loop, and what a handler threw after its attempt had ended,
+   * are warnings of `logger`; all others are dropped
+   */
   readonly onError?: ((error: unknown, scene: ErrorScene) => void) | undefined;
   /**
    * Where each final failure of a task is written, in one line and without its payload: an object with `error` and `warn`, as
@@ -83,6 +86,14 @@ export function emit(hooks: WorkerHooks, event: WorkerEvent): void {
 /** Tells an error the worker survived; one in telling it has nobody left to go to. */
 export function report(hooks: WorkerHooks, error: unknown, operation: string): void {
   notify(hooks, error, { operation });
+}
+
+/** What is told to `logger` where the application does not listen to errors. */
+export function warnOf(logger: Logger | null): NonNullable<WorkerHooks["onError"]> {
+  return (error, { operation, task }) => {
+    if (operation === "eventLoop") log(logger, "warn", (error as Error).message);
+    else if (operation === "handler") log(logger, "warn", lateLine(task!, error));
+  };
 }
 
 /** Reports what a handler threw after its attempt had ended. */

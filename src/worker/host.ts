@@ -1,7 +1,5 @@
-import { EventLoopBlocked } from "../core/errors.ts";
 import type { Retention } from "../core/operations/control.ts";
 import type { Wadi } from "../producer/wadi.ts";
-import { watchEventLoop } from "./event-loop.ts";
 import { report, type WorkerHooks } from "./hooks.ts";
 import type { Endless } from "./plan.ts";
 import { keepErrors, type LastError, statsOf, type WorkerStats } from "./stats.ts";
@@ -12,15 +10,12 @@ import { Upkeep } from "./upkeep.ts";
 export interface HostedDrain {
   /** Goes on until it is stopped. Rejects only with what trying again does not cure. */
   run(): Promise<DrainSummary>;
-  /** Renews all leases now. */
-  heartbeat(): void;
   readonly status: DrainStatus;
 }
 
 export interface HostPlan {
   readonly wadi: Wadi;
   readonly hooks: WorkerHooks;
-  readonly leaseMs: number;
   readonly retention: Retention;
   readonly sweepMs: number;
   readonly newDrain: (endless: Endless, hooks: WorkerHooks) => HostedDrain;
@@ -55,7 +50,7 @@ export class Host {
     };
     this.#drain = plan.newDrain(endless, hooks);
     this.#upkeep = new Upkeep({ ...plan, report: this.#report });
-    this.done = this.#stay(plan);
+    this.done = this.#stay();
   }
 
   /** The first call counts. */
@@ -71,17 +66,11 @@ export class Host {
     return statsOf(state, this.#drain.status, this.#wadi, this.#lastError);
   }
 
-  async #stay({ leaseMs }: HostPlan): Promise<DrainSummary> {
-    const unwatch = watchEventLoop(leaseMs, (blockedMs) => {
-      const error = new EventLoopBlocked(blockedMs, leaseMs, this.#drain.status.running);
-      this.#drain.heartbeat(); // before anybody is told: a quarter of the lease may be all that is left
-      setTimeout(() => this.#report(error, "eventLoop"), 0);
-    });
+  async #stay(): Promise<DrainSummary> {
     this.#upkeep.start();
     try {
       return await this.#drain.run();
     } finally {
-      unwatch();
       await this.#upkeep.stop();
       this.#hasEnded = true;
     }

@@ -217,11 +217,12 @@ export class InHand implements AttemptOwner, DeliveryOwner {
 
   over(delivery: Delivery): void {
     const { member } = delivery.attempts[0]!;
-    this.running.end(delivery);
+    const nowMs = monotonicMs();
+    this.running.end(delivery, nowMs);
     member.calls--;
     this.#lanes.poolOf(member).calls--;
     member.hasRun = true;
-    member.registration.runs.add(monotonicMs() - delivery.startedAtMs);
+    member.registration.runs.add(nowMs - delivery.startedAtMs);
     for (const attempt of delivery.attempts) {
       this.#free(attempt);
       this.#options.unreturned.remove(attempt);

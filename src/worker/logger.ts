@@ -1,3 +1,4 @@
+import { cleanText } from "../core/describe-error.ts";
 import type { ErrorEnvelope } from "../core/task.ts";
 
 /** Where a worker writes what an operator should see; `console` is one. */
@@ -28,4 +29,8 @@ export function failureLine(
 
 export function crashLine({ id, name, attempt }: { id: string; name: string; attempt: number }): string {
   return `task ${id} (${name}) failed for good on attempt ${attempt}: its lease expired, because its worker was killed, froze or blocked its event loop; see failures(id)`;
+}
+
+export function lateLine({ id, name }: { id: string; name: string }, error: unknown): string {
+  return `the handler of task ${id} (${name}) threw after its attempt had ended: ${cleanText(error)}`;
 }

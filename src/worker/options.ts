@@ -6,7 +6,7 @@ import type { Executor } from "../core/executor.ts";
 import { ulid } from "../core/ids.ts";
 import { MAX_WORKER_NAME_BYTES } from "../core/index-limits.ts";
 import type { ByteLimits } from "./bytes.ts";
-import type { WorkerHooks } from "./hooks.ts";
+import { type WorkerHooks, warnOf } from "./hooks.ts";
 import type { PoolSizes } from "./pools.ts";
 import { type HandlerDefaults, optionalMs, queuesOf } from "./registration.ts";
 import { checkStaying, STAYING_OPTIONS, type StayingOptions, type StaySettings } from "./stay-options.ts";
@@ -119,7 +119,7 @@ export function checkWorker(options: WorkerOptions): Settings {
       capMs: integer("backoff.capMs", options.backoff?.capMs ?? 30_000, 0, MAX_DELAY_MS),
     },
     name: text("name", options.name ?? `wadi-${ulid().slice(-8).toLowerCase()}`, MAX_WORKER_NAME_BYTES),
-    hooks: { around, onEvent, onError, logger },
+    hooks: { around, onEvent, onError: onError ?? warnOf(logger), logger },
     ...checkStaying(options),
   };
 }

@@ -18,11 +18,9 @@ function stay() {
       new Host({
         wadi,
         hooks: {},
-        leaseMs: 60_000,
         retention: [],
         sweepMs: 60_000,
         newDrain: (endless) => ({
-          heartbeat() {},
           status: { running: [], ready: 0, slots: 10, totals },
           run() {
             begun++;
