@@ -124,7 +124,7 @@ export function defineTask(
   };
 }
 
-/** A schema that validates nothing and gives a type, where `defineTask` takes a schema. */
+/** Gives a result its type in place of a schema, and validates nothing. */
 export function typed<T>(): StandardSchemaV1<unknown, T> {
   return TYPE_ONLY as StandardSchemaV1<unknown, never>;
 }
@@ -139,7 +139,13 @@ export function noDefinition(): InvalidArgument {
 }
 
 function schema(option: string, value: StandardSchemaV1 | undefined): StandardSchemaV1 | null {
-  if (value === undefined || value === TYPE_ONLY) return null;
+  if (value === undefined) return null;
+  if (value === TYPE_ONLY) {
+    if (option === "result") return null;
+    throw new InvalidArgument(
+      "typed() is for a result; give a payload its type as in defineTask<Payload, Result>()",
+    );
+  }
   if (typeof value?.["~standard"]?.validate !== "function") {
     throw new InvalidArgument(`${option} must be a Standard Schema (zod, valibot, arktype, ...)`);
   }

@@ -78,6 +78,16 @@ describe.each(pickTargets(["better-sqlite3-file", "libsql-http", "d1", "pg", "ne
   },
 );
 
+test("submits of one tick with one key meet in their order", async () => {
+  const wadi = memoryWadi();
+  const [first, other, again] = await Promise.allSettled(
+    ["a", "b", "a"].map((name) => wadi.submit(name, name, { key: "k" })),
+  );
+  expect(first).toMatchObject({ value: { name: "a", outcome: "created" } });
+  expect(other).toMatchObject({ reason: { name: "AlreadyExists", taskName: "a", submittedName: "b" } });
+  expect(again).toMatchObject({ value: { name: "a", outcome: "reused" } });
+});
+
 test("call gets no result of another name", async () => {
   const wadi = memoryWadi();
   const worker = new Worker(wadi).task("a", () => "of a").task("b", () => "of b");

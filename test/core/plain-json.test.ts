@@ -141,4 +141,5 @@ test("get with a definition refuses a task of another one", async () => {
   expect(await wadi.get(b, "task_none")).toBeNull();
   await expect(wadi.get({ name: "a" } as never, id)).rejects.toThrow("defineTask");
   expect(b.result).toBeNull();
+  expect(() => defineTask({ name: "a", payload: typed<1>() })).toThrow("typed() is for a result");
 });
