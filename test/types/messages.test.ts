@@ -107,6 +107,32 @@ test("a wrong handler is told of what is wrong in it", () => {
   };
 });
 
+test("a wrong option of a definition is told of itself", () => {
+  const _ = () => {
+    defineTask<{ tenant: string }>({
+      name: "a",
+      // @ts-expect-error: a number
+      maxAttempts: "5",
+    });
+    defineTask({
+      name: "a",
+      // @ts-expect-error: there is no such option
+      maxAttemps: 5,
+    });
+    defineTask({
+      name: "a",
+      payload: v.object({ tenant: v.string() }),
+      // @ts-expect-error: the payload has no such field
+      limits: { key: ({ tennant }) => tennant, concurrency: 1 },
+    });
+    defineTask({
+      name: "a",
+      // @ts-expect-error: no schema
+      payload: { tenant: "string" },
+    });
+  };
+});
+
 test("a definition is not widened by what is submitted", () => {
   const _ = () => {
     const either = defineTask<"a" | "b">({ name: "either" });
