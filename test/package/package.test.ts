@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));
@@ -39,6 +39,49 @@ test.each(subpaths)("%s loads where no driver is installed", (path) => {
   const script = `import * as all from ${JSON.stringify(name)}; console.log(Object.keys(all).length > 0)`;
   writeFileSync(join(project, "load.js"), script);
   expect(execFileSync(process.execPath, ["load.js"], { cwd: project, encoding: "utf8" })).toBe("true\n");
+});
+
+test("an application loads few files, and none of them holds a class that another one has", () => {
+  const dist = join(project, "node_modules/wadi/dist");
+  const files = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".js"),
+  );
+  expect(files.length).toBeLessThan(3 * subpaths.length);
+  const classes = files.flatMap((file) =>
+    [
+      ...readFileSync(join(dist, file), "utf8").matchAll(
+        /^(?:export )?(?:var|let|const) (\w+) = class\b|^class (\w+)/gm,
+      ),
+    ].map(([, name]) => name),
+  );
+  expect(classes).toContain("Wadi");
+  expect(classes.filter((name, at) => classes.indexOf(name) !== at)).toEqual([]);
+
+  const loaded = (entry: string, seen = new Set<string>()): Set<string> => {
+    if (seen.has(entry)) return seen;
+    seen.add(entry);
+    const imports = readFileSync(join(dist, entry), "utf8").matchAll(/(?:from|import)\s*"(\.[^"]+)"/g);
+    for (const [, target] of imports) loaded(join(dirname(entry), target!), seen);
+    return seen;
+  };
+  expect(loaded("index.js").size).toBeLessThanOrEqual(8);
+  for (const path of subpaths) {
+    const entry = manifest.exports[path].default.replace("./dist/", "");
+    expect([path, loaded(entry).size > 20]).toEqual([path, false]);
+  }
+});
+
+test("an error of one entry point is an error of the other ones", () => {
+  const script = `
+    import { InvalidArgument, WadiError } from "wadi";
+    import { createHandler } from "wadi/http";
+    import { fromDrizzle } from "wadi/drizzle";
+    for (const call of [() => createHandler({}), () => fromDrizzle({})]) {
+      try { call(); } catch (error) { console.log(error instanceof InvalidArgument, error instanceof WadiError); }
+    }`;
+  writeFileSync(join(project, "errors.js"), script);
+  const output = execFileSync(process.execPath, ["errors.js"], { cwd: project, encoding: "utf8" });
+  expect(output).toBe("true true\ntrue true\n");
 });
 
 test("it holds the build, the protocol and its papers, and nothing else", () => {
