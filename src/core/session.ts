@@ -6,7 +6,7 @@ import type { ErrorClass, Executor, Row, Statement } from "./executor.ts";
 import { type MigrateOptions, migrate } from "./migrate.ts";
 import { type Operation, single, type Target } from "./operation.ts";
 import { metered, type QueryMeter } from "./query-meter.ts";
-import { RequestAbort } from "./request-abort.ts";
+import { abortable, RequestAbort } from "./request-abort.ts";
 import { bind } from "./statement.ts";
 import { explainVersion } from "./version.ts";
 
@@ -96,7 +96,7 @@ export class Session {
   readonly #retry: RetryPolicy;
   readonly #clock: (() => number) | undefined;
   #verified = false;
-  #migrating: Promise<void> | undefined;
+  #migrating: { readonly done: Promise<void>; readonly abort: RequestAbort; waiting: number } | undefined;
 
   constructor(executor: Executor, retry: RetryPolicy, clock: (() => number) | undefined) {
     this.executor = executor;
@@ -117,7 +117,7 @@ export class Session {
       call.signal?.throwIfAborted();
       let results: readonly Row[][];
       try {
-        const abort = new RequestAbort(current.mayBeLost ?? false, call.openTransaction ?? "wait");
+        const abort = new RequestAbort(current.mayBeLost, call.openTransaction);
         results = await this.#within(operation.name, this.#send(current, abort, call.meter), within, abort);
       } catch (error) {
         call.signal?.throwIfAborted();
@@ -127,12 +127,13 @@ export class Session {
         const kind = this.executor.classify(error);
         if (kind === "missing-schema" && !migrated) {
           migrated = true;
-          await this.#within(operation.name, this.#migrateOnce(call.meter), within);
+          await this.#migrateOnce((done) => this.#within(operation.name, done, within), call.meter);
           continue;
         }
         if (isRefused(kind) && !this.#verified) {
-          const explained = explainVersion(metered(this.executor, call.meter));
-          await this.#within(operation.name, explained, within).catch((reason: unknown) => {
+          const abort = new RequestAbort();
+          const explained = explainVersion(abortable(metered(this.executor, call.meter), abort));
+          await this.#within(operation.name, explained, within, abort).catch((reason: unknown) => {
             // What was refused for another reason, such as a wrong password, is refused here too.
             if (WadiError.is(reason)) throw reason;
           });
@@ -191,21 +192,36 @@ export class Session {
 
   /** Applies the migrations that are missing. Calls in flight share one run. */
   migrate(options?: MigrateOptions, call: CallOptions = {}): Promise<void> {
+    const within = withinOf(call, MIGRATION_MS);
+    if (options === undefined) return this.#migrateOnce((done) => this.#within("migrate", done, within));
     // Another run may not do what was asked.
-    const done = options === undefined ? this.#migrateOnce() : this.#applyMigrations(options);
-    return this.#within("migrate", done, withinOf(call, MIGRATION_MS));
+    const abort = new RequestAbort();
+    return this.#within("migrate", this.#applyMigrations(abort, options), within, abort);
   }
 
-  #migrateOnce(meter?: QueryMeter): Promise<void> {
-    this.#migrating ??= this.#applyMigrations(undefined, meter).finally(() => {
-      this.#migrating = undefined;
-    });
-    return this.#migrating;
-  }
-
-  async #applyMigrations(options?: MigrateOptions, meter?: QueryMeter): Promise<void> {
+  /** Waits as `wait` does. The run ends with the last that waits for it: its connection may be half-open. */
+  async #migrateOnce(wait: (done: Promise<void>) => Promise<void>, meter?: QueryMeter): Promise<void> {
+    let run = this.#migrating;
+    if (run === undefined) {
+      const abort = new RequestAbort();
+      const done = this.#applyMigrations(abort, undefined, meter);
+      run = { done, abort, waiting: 0 };
+      this.#migrating = run;
+    }
+    run.waiting++;
     try {
-      await migrate(metered(this.executor, meter), options);
+      await wait(run.done);
+    } finally {
+      if (--run.waiting === 0) {
+        if (this.#migrating === run) this.#migrating = undefined;
+        run.abort.abort(new Error("no answer came in time"));
+      }
+    }
+  }
+
+  async #applyMigrations(abort: RequestAbort, options?: MigrateOptions, meter?: QueryMeter): Promise<void> {
+    try {
+      await migrate(abortable(metered(this.executor, meter), abort), options);
     } catch (error) {
       throw WadiError.is(error) ? error : this.wrap("migrate", this.executor.classify(error), error);
     }

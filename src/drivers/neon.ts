@@ -8,6 +8,7 @@ interface NeonQueryOptions {
   arrayMode: false;
   fullResults: false;
   types: { getTypeParser(): (cell: string) => string };
+  fetchOptions?: { signal: AbortSignal };
 }
 
 /** The subset of what `neon(url)` of `@neondatabase/serverless` returns that is used. */
@@ -27,6 +28,7 @@ interface NeonTransactionOptions {
   isolationLevel: "ReadCommitted";
   arrayMode: false;
   fullResults: false;
+  fetchOptions?: { signal: AbortSignal };
 }
 
 const limits: Limits = {
@@ -71,27 +73,39 @@ export function neonHttp<Q extends NeonQueryLike>(
   checkClient("neonHttp", sql, "what neon(url) gives, since its version 1", ["query", "transaction"]);
   checkOptions("neonHttp", options, { schema: null });
   // What `query` gives is what a template gives, but for the shape of its results.
-  const query = ({ sql: text, params }: Statement) => sql.query(text, [...params], AS_TEXT) as Q;
-  const sendAll = async (queries: readonly Q[]) =>
-    (await sql.transaction(queries as never, TRANSACTION)) as Row[][];
+  const query = ({ sql: text, params }: Statement, signal?: AbortSignal) =>
+    sql.query(text, [...params], { ...AS_TEXT, ...abortedBy(signal) }) as Q;
+  const sendAll = async (queries: readonly Q[], signal?: AbortSignal) =>
+    (await sql.transaction(queries as never, { ...TRANSACTION, ...abortedBy(signal) })) as Row[][];
   return {
     name: "neon-http",
     dialect: "postgres",
     protocol: protocolIn(options.schema),
     limits,
     database: sql,
-    run: async (statement) => (await query(statement)) as Row[],
-    batch: async (statements) => (statements.length === 0 ? [] : sendAll(statements.map(query))),
+    run: async (statement, { signal } = {}) => (await query(statement, signal)) as Row[],
+    batch: async (statements, { signal } = {}) =>
+      statements.length === 0
+        ? []
+        : sendAll(
+            statements.map((statement) => query(statement)),
+            signal,
+          ),
     native: {
-      prepare: (statements) => statements.map(query),
+      prepare: (statements) => statements.map((statement) => query(statement)),
       is: (value): value is Q => (value as Q | null)?.queryData !== undefined,
-      batch: sendAll,
+      batch: (queries) => sendAll(queries),
       // The results are as the owner's transaction asked for them.
       rows: (result) => (Array.isArray(result) ? result : (result as { rows: Row[] }).rows),
     },
     classify,
     close: async () => {},
   };
+}
+
+/** An answer that nobody waits for any more holds no request of the platform's few, and Neon cancels the query. */
+function abortedBy(signal: AbortSignal | undefined): { fetchOptions?: { signal: AbortSignal } } {
+  return signal === undefined ? {} : { fetchOptions: { signal } };
 }
 
 function classify(error: unknown): ErrorClass {

@@ -7,7 +7,7 @@ export interface Subscription {
 }
 
 export interface Link {
-  /** A channel of its own, to hear itself on. */
+  /** A channel that nobody else knows, to hear itself on. */
   readonly probe: string;
   command(text: string): Promise<unknown>;
   readonly subscriptions: Set<Subscription>;

@@ -55,6 +55,8 @@ const PROOF_MS = 30_000;
 
 /** Without `notify` it is taken on trust that notifications arrive. */
 export function pgListener(open: () => Promise<ListenClient>, notify?: Notify): Listen {
+  // One for all connections: behind a pooler in transaction mode it stays on the servers of those that were refused.
+  const probe = `wadi_probe_${crypto.randomUUID()}`;
   let link: Promise<Link> | undefined;
 
   async function connect(): Promise<Link> {
@@ -70,7 +72,7 @@ export function pgListener(open: () => Promise<ListenClient>, notify?: Notify): 
     };
     const onLost = (error?: unknown) => opened.end(true, error);
     const opened: Link = {
-      probe: `wadi_probe_${crypto.randomUUID()}`,
+      probe,
       command: (text) =>
         turn(async () => {
           if (ended) throw new Error("the connection was let go while a listener joined it");

@@ -5,6 +5,7 @@ import { QueryMeter } from "../../src/core/query-meter.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { Wadi, Worker } from "../../src/index.ts";
 import { type Loss, lossy } from "../support/lossy-executor.ts";
+import { until } from "../support/until.ts";
 
 const FAST = { baseMs: 1, capMs: 1 };
 
@@ -176,6 +177,45 @@ describe("when to try again", () => {
       retryable: false,
     });
     expect(executor.requests).toBe(1);
+  });
+});
+
+describe("what nobody waits for any more is aborted", () => {
+  /** A client whose first request that `hangs` picks out is never answered, and the signals of such requests. */
+  function hanging(hangs: (statements: number) => boolean) {
+    const real = betterSqlite3(new Database(":memory:"));
+    const signals: AbortSignal[] = [];
+    const executor: Executor = {
+      ...real,
+      run: (statement) => real.run(statement),
+      batch(statements, options) {
+        if (signals.length > 0 || !hangs(statements.length)) return real.batch(statements, options);
+        const signal = options!.signal!;
+        signals.push(signal);
+        return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      },
+    };
+    return { wadi: new Wadi(executor, { retry: FAST }), signals };
+  }
+
+  test("the request of a call", async () => {
+    const { wadi, signals } = hanging(() => true);
+    await expect(wadi.submit("a", 1, { deadlineMs: Date.now() + 30 })).rejects.toMatchObject({
+      kind: "unknown",
+    });
+    await until(() => signals[0]!.aborted);
+    expect((await wadi.submit("a", 2)).outcome).toBe("created");
+  });
+
+  test("a migration, with the last call that waits for it", async () => {
+    const { wadi, signals } = hanging((statements) => statements > 3);
+    const hurried = wadi.stats(undefined, { deadlineMs: Date.now() + 30 });
+    const patient = wadi.stats(undefined, { deadlineMs: Date.now() + 200 });
+    await expect(hurried).rejects.toMatchObject({ kind: "unknown" });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+    await expect(patient).rejects.toMatchObject({ kind: "unknown" });
+    await until(() => signals[0]!.aborted);
+    expect((await wadi.submit("a", 2)).outcome).toBe("created");
   });
 });
 

@@ -169,6 +169,21 @@ describe("a failed request", () => {
     }
   });
 
+  it("ends with the signal that says nobody waits for it any more, alone and in a batch", async () => {
+    const sleep = "select pg_sleep(50)";
+    const patience = new AbortController();
+    const options = { signal: patience.signal };
+    const left = [executor.run(sql(sleep), options), executor.batch([insert(1), sql(sleep)], options)].map(
+      (work) => failureClass(executor, work),
+    );
+    const running =
+      "from pg_stat_activity where datname = current_database() and state = 'active' and query = $1";
+    await until(async () => (await admin.query(`select 1 ${running}`, [sleep])).rowCount === 2);
+    patience.abort();
+    expect(await Promise.all(left)).toEqual(["unknown", "unknown"]);
+    await admin.query(`select pg_terminate_backend(pid) ${running}`, [sleep]);
+  });
+
   it("is unknown if the backend was ended under it", async () => {
     const sleep = "select pg_sleep(60)";
     const lost = failureClass(executor, executor.batch([insert(1), sql(sleep)]));
