@@ -25,8 +25,9 @@ export interface MigrateOptions {
 /**
  * Brings a database up to date: creates the tables, or adopts those that another SDK created.
  *
- * Each migration is one batch whose first statements record it, so that of several processes that start
- * at once only one applies it. Safe to call at any time, from any number of processes.
+ * Each migration is one batch whose first statements record it, so that of several processes that start at once only
+ * one applies it. On an empty SQLite database all of them are one: platforms count statements. Safe to call at any time,
+ * from any number of processes.
  *
  * @throws {ProtocolVersionMismatch} if the database speaks another protocol version; nothing is written.
  * @throws {SchemaMismatch} if it would create the tables and another schema has them; nothing is written.
@@ -37,15 +38,20 @@ export async function migrate(executor: Executor, options?: MigrateOptions): Pro
     const applied = await appliedMigrations(executor);
     if (applied.size > known) failures = 0; // whoever applied it
     known = applied.size;
+    let isEmpty = false;
     if (applied.size === 0) {
-      await unlessMissing(executor, explainVersion(executor), undefined);
+      const hasVersion = explainVersion(executor).then(() => true);
+      isEmpty = !(await unlessMissing(executor, hasVersion, false));
       if (!options?.secondInstallation) await refuseOtherSchemas(executor);
     }
-    const next = wanted.find(({ name }) => !applied.has(name));
-    if (next === undefined) return;
+    const missing = wanted.filter(({ name }) => !applied.has(name));
+    const isAtOnce = (isEmpty && executor.dialect === "sqlite") || missing.length === 1;
+    const next = isAtOnce ? missing : missing.slice(0, 1);
+    if (next.length === 0) return;
     try {
       await createReferenceLedger(executor);
       await executor.batch(migrationBatch(executor, next));
+      if (isAtOnce) return;
     } catch (error) {
       // Another process may have applied it first: look again before giving up.
       if (++failures === MAX_FAILURES) throw error;
@@ -59,12 +65,12 @@ export function wantedMigrations(protocol: Protocol, options: MigrateOptions = {
   return options.mixedFleet ? [...protocol.migrations, ...protocol.optionalMigrations] : protocol.migrations;
 }
 
-function migrationBatch(executor: Executor, migration: Migration): Statement[] {
+function migrationBatch(executor: Executor, migrations: readonly Migration[]): Statement[] {
   return [
     ...(executor.dialect === "postgres" ? lockMigrations(executor) : []),
     bind(executor, "create_ledger", {}),
-    bind(executor, "insert_migration", { name: migration.name }),
-    ...migration.statements.map(plain),
+    bind(executor, "insert_migrations", { names_json: JSON.stringify(migrations.map(({ name }) => name)) }),
+    ...migrations.flatMap(({ statements }) => statements.map(plain)),
   ];
 }
 

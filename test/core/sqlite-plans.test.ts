@@ -68,7 +68,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
 const OF_THE_SCHEMA = [
   "create_ledger",
   "guard_version",
-  "insert_migration",
+  "insert_migrations",
   "select_migrations",
   "select_version",
 ];
