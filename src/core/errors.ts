@@ -27,17 +27,17 @@ export class AlreadyExists extends WadiError {
   /** Name of the task that has the key, null if it was gone before its name was read. */
   readonly taskName: string | null;
   /** Name that was submitted. */
-  readonly submittedName: string;
+  readonly submittedName: string | null;
   constructor(
     key: string,
     taskId: string,
-    names: { readonly submitted: string; readonly existing?: string | null | undefined },
+    names: { readonly submitted?: string | null; readonly existing?: string | null | undefined } = {},
   ) {
-    const { submitted, existing = null } = names;
+    const { submitted = null, existing = null } = names;
     super(
       "ALREADY_EXISTS",
       existing === submitted
-        ? `key "${key}" already has task ${taskId} (${existing}); use another key, or conflict "reuse" or "replace"`
+        ? `key "${key}" already has task ${taskId}${existing === null ? "" : ` (${existing})`}; use another key, or conflict "reuse" or "replace"`
         : `key "${key}" belongs to task ${taskId} ${existing === null ? "of another name" : `("${existing}")`}, not to "${submitted}"; give each name its own keys, such as "${submitted}:${key}", or share keys between names with new Wadi(executor, { keysAcrossNames: true })`,
     );
     this.key = key;

@@ -1,6 +1,7 @@
 import { type DriverError, WadiError } from "./errors.ts";
 
-function isTooLarge(error: unknown): boolean {
+/** Whether an answer was larger than the database or its client may send. What was asked for may have been committed. */
+export function isTooLarge(error: unknown): boolean {
   return WadiError.is(error) && (error as Partial<DriverError>).kind === "response-too-large";
 }
 

@@ -31,8 +31,18 @@ const BOUND: Measure = { plain: (text) => text.length * 3, escaped: (text) => te
 
 const EXACT: Measure = {
   plain: byteLength,
-  escaped: (text) => byteLength(text) + (text.match(/["\\]/g)?.length ?? 0),
+  escaped: (text) => byteLength(text) + countEscapes(text),
 };
+
+/** How many bytes JSON adds to a text that is JSON itself. */
+function countEscapes(text: string): number {
+  let count = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x22 || code === 0x5c) count++;
+  }
+  return count;
+}
 
 /** An upper bound of the bytes a task takes. */
 function sizeOf({ columns, key }: NewTask, { plain, escaped }: Measure): Size {

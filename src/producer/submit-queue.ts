@@ -1,6 +1,7 @@
 import { isRefusal } from "../core/errors.ts";
 import type { Held } from "../core/operations/lease.ts";
 import type { NewTask, SubmittedTask } from "../core/operations/submit.ts";
+import { isTooLarge } from "../core/pages.ts";
 import { type CallOptions, isOver } from "../core/session.ts";
 import { type SplitLimits, splitTasks } from "../core/split.ts";
 
@@ -78,9 +79,12 @@ export class SubmitQueue {
       const submitted = await this.#submit(tasks, { ...first, call });
       for (const [i, { resolve }] of part.entries()) resolve(submitted[i]!);
     } catch (error) {
-      // What the database refuses may be the fault of one: nothing was written, so each is sent by itself.
-      if (isRefusal(error) && part.length > 1) for (const entry of part) await this.#send([entry]);
-      else for (const { reject } of part) reject(error);
+      // What the database refuses may be the fault of one: nothing was written, so each is sent by itself. So is each
+      // where their keys have tasks that are too large for one answer; then all may have been committed.
+      const isResent = isTooLarge(error);
+      if ((isResent || isRefusal(error)) && part.length > 1) {
+        for (const entry of part) await this.#send([{ ...entry, isResent: isResent || entry.isResent }]);
+      } else for (const { reject } of part) reject(error);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { AlreadyExists, InvalidArgument } from "../core/errors.ts";
 import { fenceKeys } from "../core/operations/key-fence.ts";
 import { type NewTask, type SubmittedTask, submit } from "../core/operations/submit.ts";
+import { isTooLarge } from "../core/pages.ts";
 import { type CallOptions, direct } from "../core/session.ts";
 import { splitTasks } from "../core/split.ts";
 import type { Store } from "../core/store.ts";
@@ -127,14 +128,19 @@ export class Submitter {
   }
 
   /** Queues all of them, or none if a key belongs to another name: one outcome among many is easily overlooked. */
-  async #sendMany(tasks: readonly NewTask[], call: CallOptions): Promise<SubmittedTask[]> {
+  async #sendMany(tasks: readonly NewTask[], call: CallOptions, isResent = false): Promise<SubmittedTask[]> {
     const { target } = this.#store;
-    const operation = fenceKeys(target, tasks, submit(target, tasks), { rejects: false });
+    const operation = fenceKeys(target, tasks, submit(target, tasks, isResent), { rejects: false });
     try {
       const submitted = await this.#store.execute(operation, direct(call));
       this.announce(submitted);
       return submitted;
     } catch (error) {
+      if (isTooLarge(error) && tasks.length > 1) {
+        const middle = Math.ceil(tasks.length / 2);
+        const first = await this.#sendMany(tasks.slice(0, middle), call, true);
+        return [...first, ...(await this.#sendMany(tasks.slice(middle), call, true))];
+      }
       if (!(error instanceof AlreadyExists)) throw error;
       // The error of a fence has room for ids only.
       const { key, taskId, submittedName: submitted } = error;

@@ -113,6 +113,16 @@ describe("on Neon, whose requests end at 10 MiB", () => {
     }
   });
 
+  test("keys whose tasks are too large for one answer get them all", async () => {
+    const keys = ["held:1", "held:2", "held:3", "held:4"];
+    for (const key of keys) await wadi.submit("held", key.repeat(500_000), { key });
+    const expected = keys.map((key) => ({ outcome: "reused", payload: key.repeat(500_000) }));
+    const entries = keys.map((key) => ({ payload: 1, key }));
+    expect(await wadi.submitMany("held", entries)).toMatchObject(expected);
+    const submits = keys.map((key) => wadi.submit("held", 1, { key }));
+    expect(await Promise.all(submits)).toMatchObject(expected);
+  });
+
   test("payload and metadata are bounded together", async () => {
     const text = "x".repeat(2_500_000);
     await expect(wadi.submit("a", text, { metadata: { text } })).rejects.toMatchObject({
