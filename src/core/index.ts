@@ -52,6 +52,9 @@ export { Store } from "./store.ts";
 export {
   type ConflictPolicy,
   type ErrorEnvelope,
+  isCanceled,
+  isFailed,
+  isSucceeded,
   isTerminal,
   type Json,
   type JsonArray,

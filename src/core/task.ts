@@ -86,3 +86,24 @@ export interface TaskFailure {
 export function isTerminal(status: TaskStatus): boolean {
   return status === "succeeded" || status === "failed" || status === "canceled";
 }
+
+/** True for a task that has succeeded, and so has a result. */
+export function isSucceeded<T extends { readonly status: TaskStatus }>(
+  task: T,
+): task is T & { readonly status: "succeeded" } {
+  return task.status === "succeeded";
+}
+
+/** True for a task that failed for good; its `error` says why. */
+export function isFailed<T extends { readonly status: TaskStatus }>(
+  task: T,
+): task is T & { readonly status: "failed" } {
+  return task.status === "failed";
+}
+
+/** True for a task that was canceled. */
+export function isCanceled<T extends { readonly status: TaskStatus }>(
+  task: T,
+): task is T & { readonly status: "canceled" } {
+  return task.status === "canceled";
+}

@@ -60,7 +60,7 @@ const OPTION_NAMES = [
  * `Authorization: Bearer <secret>`; each answer is JSON and never cached.
  *
  * - `POST /tasks` with `{ name, payload, key?, conflict?, debounce?, throttle?, queue?, delayMs?, priority?, maxAttempts?,
- *   maxCrashes?, metadata?, correlationId? }`: 201 with the new task, 200 with the task the key had (`outcome` tells too).
+ *   maxCrashes?, metadata?, correlationId?, parentId?, rootId? }`: 201 with the new task, 200 with the task the key had (`outcome` tells too).
  * - `GET /tasks/:id`, `GET /keys/:key`, `GET /keys?key=`: 200 with the task.
  * - `GET /tasks/:id/wait`, `GET /keys/:key/wait`, `GET /wait?id=` or `?key=`, each with `timeoutMs` in the query: 200 with
  *   the task once it has succeeded, failed or was canceled; 202 with the task as last seen when the time is up: ask again.

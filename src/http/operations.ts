@@ -26,6 +26,8 @@ const SUBMIT_FIELDS = [
   "maxCrashes",
   "metadata",
   "correlationId",
+  "parentId",
+  "rootId",
 ];
 
 // A wait of 25 seconds stays below 40 statements: platforms bill, and limit, statements per invocation.

@@ -8,6 +8,7 @@ import type { NewTask } from "../core/operations/submit.ts";
 import { isPlain } from "../core/plain-json.ts";
 import type { ConflictPolicy, Json } from "../core/task.ts";
 import { type AnyTaskDefinition, noDefinition } from "./define-task.ts";
+import { family } from "./family.ts";
 import { type FleetLimits, limitRow } from "./limits.ts";
 import { type DebounceOptions, pacing, type ThrottleOptions } from "./pacing.ts";
 import { invalid, type StandardResult } from "./standard-schema.ts";
@@ -43,6 +44,13 @@ export interface SubmitOptions {
   readonly runAt?: Date | number | undefined;
   readonly metadata?: { readonly [key: string]: Json } | undefined;
   readonly correlationId?: string | undefined;
+  /**
+   * The task that this one belongs to, for what is submitted outside its handler: `context.submit` sets it by itself. The
+   * parent need not exist or run. @default none
+   */
+  readonly parentId?: string | undefined;
+  /** The first of its ancestors, by which `list` finds the whole family. Needs `parentId`. @default the parent */
+  readonly rootId?: string | undefined;
   /** What the whole fleet may do at once under a key. @default the definition's, else none */
   readonly limits?: FleetLimits | undefined;
 }
@@ -84,6 +92,8 @@ export const SUBMIT_OPTIONS = [
   "runAt",
   "metadata",
   "correlationId",
+  "parentId",
+  "rootId",
   "limits",
 ];
 
@@ -133,8 +143,7 @@ export function prepareTask(
       priority: integer("priority", priority ?? definition?.priority ?? 0, -1000, 1000),
       delay_ms: pace.delayMs,
       run_at_ms: runAt === undefined ? null : instant("runAt", runAt),
-      parent_id: lineage?.parentId ?? null,
-      root_id: lineage?.rootId ?? null,
+      ...family(options, lineage),
       correlation_id: optionalText("correlationId", correlationId) ?? lineage?.correlationId ?? null,
       concurrency_key: limits?.key ?? "",
     },

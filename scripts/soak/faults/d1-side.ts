@@ -57,9 +57,9 @@ export const openD1Side: OpenSide = async (scene, perSecond) => {
       const tasks = Math.max(BACKLOG, Math.round((perSecond * EVERY_MS) / 1000));
       while (!signal.aborted) {
         await submit(producer, tasks, MAX_ATTEMPTS, accepted);
-        // Tasks gather, but not without end.
+        // Tasks gather, but not without end: while there is no room, nothing is submitted.
         do await pause(EVERY_MS, signal);
-        while (!signal.aborted && (await producer.queueDepth("default", 3 * tasks)) >= 3 * tasks);
+        while (!signal.aborted && (await producer.queueDepth("default", 3 * tasks)) === 0);
       }
     },
     async close() {
