@@ -112,7 +112,8 @@ describe("imports go one way", () => {
 const LOOKS_PAST_THE_WEB = [
   "src/producer/shared-signals.ts", // what several copies of this module have in common
   "src/worker/next-turn.ts", // setImmediate, where there is one
-  "src/worker/process-signals.ts", // the process whose signals stop a worker
+  "src/worker/process-signals.ts", // the process whose signals stop a worker, and its CPU time
+  "src/worker/running-workers.ts", // the workers that run in several copies of this module
 ];
 
 it("core, producer, worker, http and opentelemetry use Web globals only, except the files that say so", () => {

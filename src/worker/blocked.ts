@@ -1,10 +1,36 @@
 import { monotonicMs } from "../core/clock.ts";
 import { EventLoopBlocked } from "../core/errors.ts";
 import type { Calls } from "./calls.ts";
-import type { Block } from "./event-loop.ts";
+import { type Block, type LoopWatch, watchEventLoop } from "./event-loop.ts";
+import { report } from "./hooks.ts";
+import type { DrainPlan } from "./plan.ts";
+
+/** Reports blocks of the event loop while a drain runs. An endless one renews its leases
+ * first: little of them may be left. */
+export function watchDrain(
+  { endless, hooks, leaseMs }: Pick<DrainPlan, "endless" | "hooks" | "leaseMs">,
+  calls: Calls,
+  renew: () => void,
+): LoopWatch {
+  const watch = watchEventLoop(leaseMs, (block) => {
+    if (block === null) {
+      calls.turned();
+      return;
+    }
+    const error = blockedError(block, leaseMs, calls);
+    if (endless === null) {
+      report(hooks, error, "eventLoop");
+      return;
+    }
+    renew();
+    setTimeout(() => report(hooks, error, "eventLoop"), 0);
+  });
+  calls.watch = watch;
+  return watch;
+}
 
 /** The error that says what a block of the event loop has put at risk. */
-export function blockedError(
+function blockedError(
   { blockedMs, heldFromMs, cpuMs }: Block,
   leaseMs: number,
   calls: Calls,

@@ -1,3 +1,4 @@
+import { monotonicMs } from "../core/clock.ts";
 import type { Delivery } from "./delivery.ts";
 import type { LoopWatch } from "./event-loop.ts";
 
@@ -71,6 +72,15 @@ export class Calls {
         delivery.expire(`ran longer than its maxRunMs of ${maxRunMs} ms`, nowMs + this.#cutOffMs);
       if (nowMs >= delivery.cutOffAtMs) delivery.cutOff();
       else this.expiresAtMs = Math.min(this.expiresAtMs, delivery.cutOffAtMs, delivery.expiresAtMs);
+    }
+  }
+
+  /** After a drain has failed: stops all of them, and resolves when they have returned or were cut off. */
+  async returned(until: (atMs: number) => Promise<void>): Promise<void> {
+    if (this.size > 0) this.expireAll("ran in a drain that failed", monotonicMs());
+    while (this.size > 0) {
+      await until(this.expiresAtMs);
+      this.expire(monotonicMs());
     }
   }
 

@@ -1,9 +1,8 @@
 import { monotonicMs } from "../core/clock.ts";
 import type { CallOptions } from "../core/session.ts";
 import { Alarm } from "./alarm.ts";
-import { blockedError } from "./blocked.ts";
+import { watchDrain } from "./blocked.ts";
 import { ByteBudget } from "./bytes.ts";
-import { type Block, watchEventLoop } from "./event-loop.ts";
 import { Exchange } from "./exchange.ts";
 import { report } from "./hooks.ts";
 import { InHand } from "./in-hand.ts";
@@ -102,24 +101,6 @@ export class Drain {
     };
   }
 
-  /** Reports a block of the event loop, after the heartbeat that it held up: little of the lease may be left. */
-  #looked(block: Block | null): void {
-    const { endless, hooks, leaseMs } = this.#plan;
-    const { running, leases } = this.#hand;
-    if (block === null) {
-      running.turned();
-      return;
-    }
-    const error = blockedError(block, leaseMs, running);
-    if (endless === null) {
-      report(hooks, error, "eventLoop");
-      return;
-    }
-    leases.renewNow();
-    this.#alarm.wake();
-    setTimeout(() => report(hooks, error, "eventLoop"), 0);
-  }
-
   async run(): Promise<DrainSummary> {
     const { signal, wadi, endless } = this.#plan;
     signal?.addEventListener("abort", this.#alarm.wake);
@@ -128,7 +109,11 @@ export class Drain {
       if (this.#exchange.hear(queues)) this.#alarm.wake();
     };
     const unlisten = endless === null ? wadi.signals.whileQueued(hear) : wadi.signals.onQueued(hear);
-    this.#hand.running.watch = watchEventLoop(this.#plan.leaseMs, (block) => this.#looked(block));
+    const { running } = this.#hand;
+    const watch = watchDrain(this.#plan, running, () => {
+      this.#hand.leases.renewNow();
+      this.#alarm.wake();
+    });
     try {
       await this.#loop();
     } finally {
@@ -137,21 +122,11 @@ export class Drain {
       this.#wire.close();
       // Only after failed round trips are there tasks left: they come back when the leases expire.
       this.#hand.giveUp(this.#wire.unanswered?.attempts);
-      await this.#cutOff();
-      this.#hand.running.watch.stop();
+      await running.returned(this.#alarm.until.bind(this.#alarm));
+      watch.stop();
       this.#alarm.clear();
     }
     return this.#tally.drained(endless === null ? this.#outlook.next(monotonicMs()) : this.#outlook.last);
-  }
-
-  /** Of a drain that fails: its handlers are stopped, and it ends when they have returned or were cut off. */
-  async #cutOff(): Promise<void> {
-    const { running } = this.#hand;
-    running.expireAll("ran in a drain that failed", monotonicMs());
-    while (running.size > 0) {
-      await this.#alarm.until(running.expiresAtMs);
-      running.expire(monotonicMs());
-    }
   }
 
   async #loop(): Promise<void> {

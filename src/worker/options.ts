@@ -50,7 +50,10 @@ export interface WorkerOptions extends WorkerHooks, StayingOptions {
   readonly maxRunMs?: number | undefined;
   /** Wait between attempts. @default { baseMs: 1000, capMs: 30000 } */
   readonly backoff?: Partial<Backoff> | undefined;
-  /** Prefix of the lease tokens, for people who read the table. At most 500 bytes. @default a random one */
+  /**
+   * Prefix of the lease tokens, for people who read the table. At most 500 bytes. Of two workers of one
+   * process that run the same tasks and have the same name the new one replaces the old. @default a random one
+   */
   readonly name?: string | undefined;
 }
 
@@ -81,6 +84,8 @@ export interface Settings extends PoolSizes, ByteLimits, HandlerDefaults, StaySe
   readonly leaseMs: number;
   readonly backoff: Backoff;
   readonly name: string;
+  /** The name that the application gave; null if it gave none. */
+  readonly givenName: string | null;
   readonly hooks: WorkerHooks;
 }
 
@@ -118,6 +123,7 @@ export function checkWorker(options: WorkerOptions): Settings {
       baseMs: integer("backoff.baseMs", options.backoff?.baseMs ?? 1000, 0, MAX_DELAY_MS),
       capMs: integer("backoff.capMs", options.backoff?.capMs ?? 30_000, 0, MAX_DELAY_MS),
     },
+    givenName: options.name ?? null,
     name: text("name", options.name ?? `wadi-${ulid().slice(-8).toLowerCase()}`, MAX_WORKER_NAME_BYTES),
     hooks: { around, onEvent, onError: onError ?? warnOf(logger), logger },
     ...checkStaying(options),

@@ -25,14 +25,21 @@ export interface ServeOptions extends RunOptions {
 
 const GRACE_MS = 10_000;
 
+type Enter = (stop: () => void) => () => void;
+
 /** Lets a worker stay until it is told to stop, once at a time. */
 export class Stay {
   readonly #newHost: () => Host;
+  readonly #enter: Enter;
   #host: Host | null = null;
 
-  /** `newHost` begins to work at once, and throws if the worker has nothing to do. */
-  constructor(newHost: () => Host) {
+  /**
+   * `newHost` begins to work at once, and throws if the worker has nothing to do. `enter` is called before, with how to stop
+   * it, and throws if another worker of this process is in the way; what it returns is called at the end.
+   */
+  constructor(newHost: () => Host, enter: Enter = () => () => {}) {
     this.#newHost = newHost;
+    this.#enter = enter;
   }
 
   get isOn(): boolean {
@@ -93,11 +100,20 @@ export class Stay {
     const { signal } = options;
     const graceMs = graceOf(options);
     if (this.isOn) {
-      throw new InvalidArgument("this worker runs already; stop it first, or make another one");
+      throw new InvalidArgument("this worker runs already; stop it first");
     }
-    const host = this.#newHost();
+    let stop = () => {};
+    const leave = this.#enter(() => stop());
+    let host: Host;
+    try {
+      host = this.#newHost();
+    } catch (error) {
+      leave();
+      throw error;
+    }
     this.#host = host;
-    const stop = () => host.stop(graceMs);
+    stop = () => host.stop(graceMs);
+    host.done.then(leave, leave);
     signal?.addEventListener("abort", stop);
     if (signal?.aborted) stop();
     return { host, release: () => signal?.removeEventListener("abort", stop) };

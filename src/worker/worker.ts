@@ -2,6 +2,7 @@ import { integer, MAX_TIMER_MS, onlyKnown } from "../core/arguments.ts";
 import { monotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { WEIGHS_NOTHING } from "../core/operations/weigh.ts";
+import { bind } from "../core/statement.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import type { BatchHandler, BatchHandlerOf, Handler, HandlerOf } from "./context.ts";
@@ -18,6 +19,7 @@ import {
 } from "./options.ts";
 import type { DrainPlan, Endless } from "./plan.ts";
 import { type HandlerOptions, laneKey, type Registration, register } from "./registration.ts";
+import { enterRunning } from "./running-workers.ts";
 import { statsOf, type WorkerStats } from "./stats.ts";
 import { type RunOptions, type ServeOptions, Stay, type StopOptions } from "./stay.ts";
 import type { DrainSummary } from "./tally.ts";
@@ -38,7 +40,10 @@ export class Worker {
   readonly #lanes = new Set<string>();
   readonly #learned: DrainPlan["learned"] = { limited: false, weighing: WEIGHS_NOTHING };
   readonly #unreturned = new Unreturned();
-  readonly #stay = new Stay(() => this.#newHost());
+  readonly #stay = new Stay(
+    () => this.#newHost(),
+    (stop) => this.#enterRunning(stop),
+  );
 
   /** @throws {InvalidArgument} if an option is out of range. */
   constructor(wadi: Wadi, options: WorkerOptions = {}) {
@@ -136,7 +141,8 @@ export class Worker {
    * Works until it is stopped, inside a process of yours: claims tasks as they become due, renews leases, survives a
    * database that is away (`onError` is told), sweeps by `retention`. Resolves after a stop, with what it did.
    *
-   * @throws {InvalidArgument} if an option is out of range, no handler is registered, or it runs already.
+   * @throws {InvalidArgument} if an option is out of range, no handler is registered, it runs already, or another worker of
+   *   this process runs the same tasks. With a `name` the new one takes the place of one of the same name instead, which is stopped.
    * @throws {DriverError} if the database refuses the very first round trip and trying again is no use.
    */
   run(options?: RunOptions): Promise<DrainSummary> {
@@ -172,6 +178,13 @@ export class Worker {
     const { wadi } = this;
     const { hooks } = this.#settings;
     return this.#stay.stats ?? statsOf("stopped", this.#newEndlessDrain(null, hooks).status, wadi, null);
+  }
+
+  #enterRunning(stop: () => void): () => void {
+    const { executor } = this.wadi;
+    const { sql } = bind(executor, "select_version", {}); // another one in each schema of a database
+    const lanes = [...this.#lanes].map((lane) => `${lane}\0${sql}`);
+    return enterRunning(executor.database ?? executor, { name: this.#settings.givenName, lanes, stop });
   }
 
   #newHost(): Host {
