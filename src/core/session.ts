@@ -8,7 +8,7 @@ import { type Operation, single, type Target } from "./operation.ts";
 import { metered, type QueryMeter } from "./query-meter.ts";
 import { abortable, RequestAbort } from "./request-abort.ts";
 import { bind } from "./statement.ts";
-import { explainVersion } from "./version.ts";
+import { explainVersion, isGuarded, otherVersion } from "./version.ts";
 
 /** How often and for how long an operation is sent again after a transient or unknown failure. */
 export interface RetryPolicy extends Backoff {
@@ -122,7 +122,7 @@ export class Session {
       } catch (error) {
         call.signal?.throwIfAborted();
         if (WadiError.is(error)) throw error;
-        const answer = current.explain?.(error);
+        const answer = otherVersion(error) ?? current.explain?.(error);
         if (answer !== undefined) throw answer;
         const kind = this.executor.classify(error);
         if (kind === "missing-schema" && !migrated) {
@@ -227,14 +227,14 @@ export class Session {
     }
   }
 
-  /** The first request of a session carries a guard that makes a database of a newer protocol refuse it. */
+  /** What writes carries a guard that makes a database of a newer protocol refuse it, and so does a session's first request. */
   async #send(
     { statements, send, sendsMore = 0 }: Operation<unknown>,
     options: RequestAbort,
     meter?: QueryMeter,
   ): Promise<readonly Row[][]> {
     const { executor } = this;
-    const guard = this.guard();
+    const guard = this.guard(statements);
     const guarded = [...guard, ...statements];
     meter?.count(guarded.length + sendsMore);
     if (guarded.length === 1 && this.#verified && !send) return [await executor.run(guarded[0]!, options)];
@@ -245,9 +245,9 @@ export class Session {
     return guard.length === 0 ? results : results.slice(1);
   }
 
-  /** What has to go before the statements of a session that has sent none. */
-  guard(): Statement[] {
-    return this.#verified ? [] : [bind(this.executor, "guard_version", {})];
+  /** What has to go before these statements if the session has sent none, and no guard is within them. */
+  guard(statements: readonly Statement[]): Statement[] {
+    return this.#verified || statements.some(isGuarded) ? [] : [bind(this.executor, "guard_version", {})];
   }
 
   /** The error a caller gets for one of the database or its client. */

@@ -3,6 +3,7 @@ import type { Answer, Row } from "../core/executor.ts";
 import type { CanceledTask } from "../core/operations/control.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { Store } from "../core/store.ts";
+import { otherVersion } from "../core/version.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
 import { ownRows } from "./own-rows.ts";
 import type { Prepare, SubmitEntry, SubmitOptions } from "./submission.ts";
@@ -63,10 +64,12 @@ export function inTransaction<Sync extends boolean>(
     isBlind: false,
     onSubmitted,
     send({ name: operation, statements, decode }) {
-      const guard = store.guard();
+      const guard = store.guard(statements);
       const done = (results: readonly Row[][]) => decode(results.slice(guard.length));
       const fail = (error: unknown) => {
         if (WadiError.is(error)) throw error;
+        const mismatch = otherVersion(error);
+        if (mismatch !== undefined) throw mismatch;
         const kind = executor.classify(error);
         const advice =
           kind === "missing-schema"

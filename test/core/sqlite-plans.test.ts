@@ -88,7 +88,7 @@ function accessPaths(name: StatementName): string[] {
   for (const { detail } of rows) {
     const path = /^(SEARCH|SCAN) (\S+)(?: USING (?:COVERING )?(?:INDEX (\S+)|(PRIMARY KEY)))?/.exec(detail);
     if (path === null || !(path[3] ?? path[4] ?? /^(cairnq_tasks|t)$/.test(path[2]!))) continue;
-    if (/VIRTUAL TABLE/.test(detail)) continue;
+    if (/VIRTUAL TABLE|^SEARCH cairnq_meta USING PRIMARY KEY/.test(detail)) continue; // the latter is the guard
     const by = path[3] ?? (path[4] ? "primary key" : undefined);
     const table = tableOf(path[2]!, by);
     paths.add(`${path[1] === "SCAN" ? "scan of " : ""}${table}${by ? ` by ${by}` : ""}`);

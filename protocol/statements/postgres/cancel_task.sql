@@ -12,6 +12,6 @@ update cairnq_tasks t set
   completed_at_ms = case t.status when 'queued' then now.ms else t.completed_at_ms end,
   updated_at_ms = now.ms
 from now
-where t.id = coalesce(:id::text, (select k.task_id from cairnq_task_keys k where k.key = :key::text))
+where t.id = coalesce(@guard(), :id::text, (select k.task_id from cairnq_task_keys k where k.key = :key::text))
   and (t.status = 'queued' or (t.status = 'running' and t.cancel_requested_at_ms is null))
 returning t.id

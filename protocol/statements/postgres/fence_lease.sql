@@ -12,7 +12,7 @@ with now as materialized (
 held as materialized (
   select t.cancel_requested_at_ms
   from cairnq_tasks t
-  where t.id = :id
+  where t.id = coalesce(@guard(), :id)
     and coalesce(t.status, '') = 'running'
     and t.worker_id = :worker_id
     and coalesce(t.lease_until_ms, 0) > (select ms from now)

@@ -23,7 +23,7 @@ insert into cairnq_tasks (
   parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
 )
 select
-  :id::text, :name::text, :queue::text, 'queued', :payload::jsonb, :metadata::jsonb,
+  coalesce(@guard(), :id::text), :name::text, :queue::text, 'queued', :payload::jsonb, :metadata::jsonb,
   :max_attempts::integer, :max_crashes::integer, :priority::integer, coalesce(:run_at_ms::bigint, ms + :delay_ms::bigint),
   :parent_id::text, coalesce(:root_id::text, :id::text), :correlation_id::text, :concurrency_key::text, ms, ms
 from now

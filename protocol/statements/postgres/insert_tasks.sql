@@ -14,7 +14,7 @@ groups as materialized (
     (g->>'run_at_ms')::bigint as run_at_ms, (g->>'delay_ms')::bigint as delay_ms,
     g->>'parent_id' as parent_id, g->>'root_id' as root_id, g->>'correlation_id' as correlation_id,
     coalesce(g->>'concurrency_key', '') as concurrency_key
-  from jsonb_array_elements(:groups_json::jsonb) as i(g)
+  from jsonb_array_elements(coalesce(@guard(), :groups_json)::jsonb) as i(g)
 )
 insert into cairnq_tasks (
   id, name, queue, status, payload, metadata, max_attempts, max_crashes, priority, run_at_ms,

@@ -4,7 +4,7 @@
 -- @returns locks
 with keys as materialized (
   select distinct hashtextextended(item->>'key', 0) as hash
-  from jsonb_array_elements(:keys_json::jsonb) as i(item)
+  from jsonb_array_elements(coalesce(@guard(), :keys_json)::jsonb) as i(item)
   order by hash
 ),
 locked as materialized (

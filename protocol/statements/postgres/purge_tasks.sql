@@ -8,14 +8,14 @@
 -- @param now_ms integer?
 -- @returns id
 with cutoff as materialized (
-  select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) - :older_than_ms::bigint as ms
+  select coalesce(@guard()::bigint, :now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) - :older_than_ms::bigint as ms
 ),
 -- The array and the lower bound keep the row estimates small, and so the plan on the index.
 oldest as (
   select o.id
   from unnest(array(
     with recursive queues(queue) as (
-      select coalesce(:queue::text, (
+      select coalesce(@guard(), :queue::text, (
         select t.queue from cairnq_tasks t where t.completed_at_ms is not null order by t.queue limit 1
       ))
       union all

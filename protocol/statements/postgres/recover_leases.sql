@@ -4,7 +4,7 @@
 -- @param now_ms integer?
 -- @returns id, name, queue, attempt, status
 with now as materialized (
-  select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
+  select coalesce(@guard()::bigint, :now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
 ),
 expired as (
   select

@@ -10,7 +10,7 @@ with now as materialized (
 ),
 leases as materialized (
   select item->>'id' as id, item->>'worker_id' as worker_id
-  from jsonb_array_elements(:leases_json::jsonb) as i(item)
+  from jsonb_array_elements(coalesce(@guard(), :leases_json)::jsonb) as i(item)
   order by id
 ),
 held as (

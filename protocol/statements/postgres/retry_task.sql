@@ -22,6 +22,6 @@ update cairnq_tasks t set
   run_at_ms = now.ms,
   updated_at_ms = now.ms
 from now
-where t.id = coalesce(:id::text, (select k.task_id from cairnq_task_keys k where k.key = :key::text))
+where t.id = coalesce(@guard(), :id::text, (select k.task_id from cairnq_task_keys k where k.key = :key::text))
   and t.status in ('failed', 'canceled')
 returning t.id

@@ -12,7 +12,7 @@ with now as materialized (
 ),
 settlements as materialized (
   select item, item->>'id' as id, item->>'outcome' as outcome
-  from jsonb_array_elements(:settlements_json::jsonb) as i(item)
+  from jsonb_array_elements(coalesce(@guard(), :settlements_json)::jsonb) as i(item)
   order by id
 ),
 settled as materialized (

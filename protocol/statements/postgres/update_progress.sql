@@ -14,7 +14,7 @@ update cairnq_tasks t set
   message = coalesce(:message::text, t.message),
   updated_at_ms = now.ms
 from now
-where t.id = :id::text
+where t.id = coalesce(@guard(), :id::text)
   and coalesce(t.status, '') = 'running'
   and t.worker_id = :worker_id::text
   and coalesce(t.lease_until_ms, 0) > now.ms

@@ -11,6 +11,6 @@ update cairnq_tasks set
   cancel_requested_at_ms = (select ms from now),
   completed_at_ms = case status when 'queued' then (select ms from now) else completed_at_ms end,
   updated_at_ms = (select ms from now)
-where id = coalesce(:id, (select task_id from cairnq_task_keys where key = +:key))
+where id = coalesce(@guard(), :id, (select task_id from cairnq_task_keys where key = +:key))
   and (+status = 'queued' or (+status = 'running' and cancel_requested_at_ms is null))
 returning id

@@ -13,4 +13,4 @@ select json_extract('{}', case
     when :unless_canceled = 1 and t.cancel_requested_at_ms is not null then 'wadi:canceled'
   end) as refusal
 from now left join cairnq_tasks t
-  on t.id = :id and +t.status = 'running' and +t.worker_id = :worker_id and +t.lease_until_ms > now.ms
+  on t.id = coalesce(@guard(), :id) and +t.status = 'running' and +t.worker_id = :worker_id and +t.lease_until_ms > now.ms

@@ -12,7 +12,7 @@ delete from cairnq_task_keys
 where key in (
   select k.key
   from now
-  cross join json_each(:keys_json) i
+  cross join json_each(coalesce(@guard(), :keys_json)) i
   cross join cairnq_task_keys k on k.key = i.value->>'key'
   left join cairnq_tasks t on t.id = k.task_id
   where not exists (select 1 from cairnq_tasks own where own.id = i.value->>'id')

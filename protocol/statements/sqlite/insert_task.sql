@@ -23,7 +23,7 @@ insert into cairnq_tasks (
   parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
 )
 select
-  :id, :name, :queue, 'queued', :payload, :metadata, :max_attempts, :max_crashes, :priority, coalesce(:run_at_ms, ms + :delay_ms),
+  coalesce(@guard(), :id), :name, :queue, 'queued', :payload, :metadata, :max_attempts, :max_crashes, :priority, coalesce(:run_at_ms, ms + :delay_ms),
   :parent_id, coalesce(:root_id, :id), :correlation_id, :concurrency_key, ms, ms
 from now
 where true

@@ -14,7 +14,7 @@ groups as materialized (
     value->>'run_at_ms' as run_at_ms, value->>'delay_ms' as delay_ms,
     value->>'parent_id' as parent_id, value->>'root_id' as root_id, value->>'correlation_id' as correlation_id,
     ifnull(value->>'concurrency_key', '') as concurrency_key
-  from json_each(:groups_json)
+  from json_each(coalesce(@guard(), :groups_json))
 )
 insert into cairnq_tasks (
   id, name, queue, status, payload, metadata, max_attempts, max_crashes, priority, run_at_ms,

@@ -12,7 +12,7 @@ cutoff(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer)) - cast(:older_than_ms as integer)
 ),
 queues(queue) as (
-  select coalesce(:queue, (
+  select coalesce(@guard(), :queue, (
     select t.queue from cairnq_tasks t where t.completed_at_ms is not null order by t.queue limit 1
   ))
   union all

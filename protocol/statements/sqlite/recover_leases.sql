@@ -3,7 +3,7 @@
 -- @param now_ms integer?
 -- @returns id, name, queue, attempt, status
 with now(ms) as not materialized (
-  select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
+  select coalesce(@guard(), cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 )
 update cairnq_tasks set
   status = case

@@ -11,7 +11,7 @@ update cairnq_tasks set
   updated_at_ms = (select ms from now)
 where id in (
   select t.id
-  from now cross join json_each(:leases_json) i cross join cairnq_tasks t on t.id = i.value->>'id'
+  from now cross join json_each(coalesce(@guard(), :leases_json)) i cross join cairnq_tasks t on t.id = i.value->>'id'
   where +t.status = 'running' and +t.worker_id = i.value->>'worker_id' and +t.lease_until_ms > now.ms
 )
 returning id, cancel_requested_at_ms is not null as cancel_requested

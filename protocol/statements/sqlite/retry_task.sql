@@ -21,6 +21,6 @@ update cairnq_tasks set
   completed_at_ms = null,
   run_at_ms = (select ms from now),
   updated_at_ms = (select ms from now)
-where id = coalesce(:id, (select task_id from cairnq_task_keys where key = +:key))
+where id = coalesce(@guard(), :id, (select task_id from cairnq_task_keys where key = +:key))
   and +status in ('failed', 'canceled')
 returning id

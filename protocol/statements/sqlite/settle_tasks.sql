@@ -21,7 +21,7 @@ settled as materialized (
       when s.value->>'outcome' = 'retry' and t.attempt < t.max_attempts then 'queued'
       else 'failed'
     end as status
-  from now cross join json_each(:settlements_json) s cross join cairnq_tasks t on t.id = s.value->>'id'
+  from now cross join json_each(coalesce(@guard(), :settlements_json)) s cross join cairnq_tasks t on t.id = s.value->>'id'
   where +t.status = 'running' and +t.worker_id = s.value->>'worker_id' and +t.attempt = s.value->>'attempt'
     and +t.lease_until_ms > now.ms
 )

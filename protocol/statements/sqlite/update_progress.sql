@@ -12,6 +12,6 @@ update cairnq_tasks set
   progress = coalesce(:progress, progress),
   message = coalesce(:message, message),
   updated_at_ms = (select ms from now)
-where id = +:id
+where id = coalesce(@guard(), :id)
   and +status = 'running' and +worker_id = +:worker_id and +lease_until_ms > (select ms from now)
 returning id, cancel_requested_at_ms is not null as cancel_requested
