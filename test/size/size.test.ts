@@ -11,7 +11,7 @@ test("the core has 12 KiB at most", () => {
   expect(readCeilings().core).toBeLessThanOrEqual(12 * 1024);
 });
 
-test("a driver brings nothing along but itself and the SQL of its dialect", async () => {
+test("a driver brings nothing along but itself, the SQL of its dialect and the error of a wrong argument", async () => {
   for (const driver of ["better-sqlite3", "libsql", "pg", "neon", "d1", "durable-object", "pglite"]) {
     const { files } = await measureBundle(driver);
     const dialect = ["pg", "neon", "pglite"].includes(driver) ? "postgres" : "sqlite";
