@@ -1,7 +1,8 @@
 import { onlyKnown } from "./arguments.ts";
 import { sleep } from "./backoff.ts";
-import { SchemaMismatch } from "./errors.ts";
+import { SchemaMismatch, Unsupported } from "./errors.ts";
 import type { Executor, Statement } from "./executor.ts";
+import { failedFence } from "./fence.ts";
 import type { Migration, Protocol } from "./protocol.ts";
 import { bind } from "./statement.ts";
 import { explainVersion } from "./version.ts";
@@ -31,6 +32,7 @@ export interface MigrateOptions {
  *
  * @throws {ProtocolVersionMismatch} if the database speaks another protocol version; nothing is written.
  * @throws {SchemaMismatch} if it would create the tables and another schema has them; nothing is written.
+ * @throws {Unsupported} on an SQLite before 3.42; nothing is written.
  */
 export async function migrate(executor: Executor, options?: MigrateOptions): Promise<void> {
   const wanted = wantedMigrations(executor.protocol, options);
@@ -53,11 +55,25 @@ export async function migrate(executor: Executor, options?: MigrateOptions): Pro
       await executor.batch(migrationBatch(executor, next));
       if (isAtOnce) return;
     } catch (error) {
+      if (isTooOld(executor, error)) throw tooOld(error);
       // Another process may have applied it first: look again before giving up.
       if (++failures === MAX_FAILURES) throw error;
       await sleep(100 * Math.random());
     }
   }
+}
+
+/** The clock with fractions of a second came with SQLite 3.42, the one without with 3.38. */
+function isTooOld(executor: Executor, error: unknown): boolean {
+  if (executor.dialect !== "sqlite") return false;
+  return failedFence(error) === "sqlite_before_3_42" || /no such function: unixepoch/.test(String(error));
+}
+
+function tooOld(cause: unknown): Unsupported {
+  return new Unsupported(
+    "Wadi needs SQLite 3.42 or later, and the engine of this database is older; upgrade it, or the client that brings it along",
+    { cause },
+  );
 }
 
 export function wantedMigrations(protocol: Protocol, options: MigrateOptions = {}): readonly Migration[] {

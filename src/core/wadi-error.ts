@@ -52,7 +52,7 @@ export class InvalidArgument extends WadiError {
 /** This driver or client cannot do what was asked atomically; the message says what to use instead. */
 export class Unsupported extends WadiError {
   override readonly name = "Unsupported";
-  constructor(message: string) {
-    super("UNSUPPORTED", message);
+  constructor(message: string, options: WadiErrorOptions = {}) {
+    super("UNSUPPORTED", message, options);
   }
 }

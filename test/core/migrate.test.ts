@@ -141,3 +141,20 @@ test("the migration script makes the same database as the migrations", async () 
     bySdk.prepare("select name from wadi_migrations").all(),
   );
 });
+
+test.each([
+  ["without fractions of a second", () => null],
+  [
+    "without the clock",
+    () => {
+      throw new Error("no such function: unixepoch");
+    },
+  ],
+])("an SQLite %s is told which version it takes, and nothing is written", async (_, unixepoch) => {
+  const db = new Database(":memory:");
+  db.function("unixepoch", { varargs: true }, unixepoch);
+  const refusal = { code: "UNSUPPORTED", message: expect.stringContaining("SQLite 3.42") };
+  await expect(new Wadi(betterSqlite3(db)).migrate()).rejects.toMatchObject(refusal);
+  await expect(new Wadi(betterSqlite3(db)).submit("a", 1)).rejects.toMatchObject(refusal);
+  expect(db.prepare("select * from sqlite_master").all()).toEqual([]);
+});
