@@ -56,7 +56,7 @@ export const openD1Side: OpenSide = async (scene, perSecond) => {
     async work(signal) {
       const tasks = Math.max(BACKLOG, Math.round((perSecond * EVERY_MS) / 1000));
       while (!signal.aborted) {
-        await submit(producer, tasks, MAX_ATTEMPTS, accepted);
+        await submit(producer, tasks, { maxAttempts: MAX_ATTEMPTS }, accepted);
         // Tasks gather, but not without end: while there is no room, nothing is submitted.
         do await pause(EVERY_MS, signal);
         while (!signal.aborted && (await producer.queueDepth("default", 3 * tasks)) === 0);

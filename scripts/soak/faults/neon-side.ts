@@ -10,19 +10,23 @@ import { type OpenSide, pick, prepare, repeat, SUBMIT_RETRY } from "./side.ts";
 import { type Accepted, produce } from "./tasks.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
-const WORKERS = 2;
+/** A worker whose requests are doubled has a queue to itself. */
+const QUEUES = ["once", "once", "doubled"] as const;
 /** No fault of this side lasts that long: a worker that sends again loses no lease, and no task an attempt. */
 const LEASE_MS = 15_000;
 const EVERY_MS = 2200;
-/** So that a task whose claim or settlement was not asked for again fails. */
-const MAX_ATTEMPTS = 1;
+/**
+ * With a single attempt a task fails whose claim or settlement was not asked for again after a lost answer. A claim that
+ * arrives twice leases more tasks than its worker hears of, and they come back when the lease expires.
+ */
+const MAX_ATTEMPTS = { once: 1, doubled: 50 } as const;
 
 /** A database over HTTP whose requests get lost, late and doubled, and whose answers get lost. */
 export const openNeonSide: OpenSide = async (scene, perSecond) => {
   const server = await startPostgres();
   const postgresUrl = await server.createDatabase();
   const endpoint = await startNeonEndpoint({ postgresUrl });
-  const names = Array.from({ length: WORKERS }, (_, n) => `neon-${n}`);
+  const names = QUEUES.map((_, n) => `neon-${n}`);
   const target = Number(new URL(endpoint.connectionString).port);
   const links = await Promise.all(
     [...names, "producer"].map((name) => openHttpLink(target, name, scene.log)),
@@ -35,7 +39,8 @@ export const openNeonSide: OpenSide = async (scene, perSecond) => {
   const producer = new Wadi(neonHttp(neon(through(links.at(-1)!.port))), { retry: SUBMIT_RETRY });
   const workers = names.map((name, n) => {
     const address = { target: "neon-http", url: through(links[n]!.port) } as const;
-    return new WorkerProcess(scene, { name, address, leaseMs: LEASE_MS, concurrency: 8, prefetch: 0 });
+    const queue = QUEUES[n]!;
+    return new WorkerProcess(scene, { name, address, queue, leaseMs: LEASE_MS, concurrency: 8, prefetch: 0 });
   });
   const accepted: Accepted[] = [];
   return {
@@ -44,14 +49,20 @@ export const openNeonSide: OpenSide = async (scene, perSecond) => {
     accepted,
     direct,
     async work(signal) {
-      const inject = (kind: "dropped" | "delayed" | "doubled" | "lostAnswers") =>
+      const submits = (queue: "once" | "doubled", share: number) => {
+        const rate = { perSecond: perSecond * share, maxAttempts: MAX_ATTEMPTS[queue], queue };
+        return produce(producer, rate, signal, accepted, scene.survived);
+      };
+      const inject = (kind: "dropped" | "delayed" | "lostAnswers") =>
         repeat(EVERY_MS, signal, () => pick(links).inject(kind));
       await Promise.all([
-        produce(producer, { perSecond, maxAttempts: MAX_ATTEMPTS }, signal, accepted, scene.survived),
+        submits("once", 2 / 3),
+        submits("doubled", 1 / 3),
         inject("dropped"),
         inject("delayed"),
-        inject("doubled"),
         inject("lostAnswers"),
+        // Submits too, and the settlements of the worker that has the queue of doubled requests.
+        repeat(EVERY_MS, signal, () => pick(links.slice(2)).inject("doubled")),
       ]);
     },
     async close() {

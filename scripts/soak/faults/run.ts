@@ -9,7 +9,15 @@ import { openNeonSide } from "./neon-side.ts";
 import { openPoisonSide } from "./poison-side.ts";
 import { openPostgresSide } from "./postgres-side.ts";
 import type { OpenSide, Scene, Side } from "./side.ts";
-import { type FaultsResult, judge, readEndings, slowestRecovery, tooFew, total } from "./verdict.ts";
+import {
+  explainFailures,
+  type FaultsResult,
+  judge,
+  readEndings,
+  slowestRecovery,
+  tooFew,
+  total,
+} from "./verdict.ts";
 
 export interface FaultsPlan {
   readonly minutes: number;
@@ -59,7 +67,9 @@ export async function soakWithFaults(
     const runs = scene.ledger.read();
     const verdicts = [];
     for (const side of sides) {
-      const verdict = judge(side.accepted, await readEndings(side.direct), runs);
+      const endings = await readEndings(side.direct);
+      const verdict = judge(side.accepted, endings, runs);
+      for (const cause of explainFailures(side.accepted, endings, runs)) say(`${side.name}: failed ${cause}`);
       verdicts.push(verdict);
       say(`${side.name}: ${JSON.stringify(verdict)}`);
       for (const field of ["lost", "settledTwice", "goodFailed"] as const) {

@@ -35,6 +35,8 @@ export interface Accepted {
 export interface SubmitRate {
   readonly perSecond: number;
   readonly maxAttempts: number;
+  /** @default "default" */
+  readonly queue?: string;
 }
 
 const TICK_MS = 200;
@@ -44,7 +46,7 @@ const MAX_OPEN = 20;
 /** Submits good tasks at a rate until `signal` aborts, and resolves once every submit has ended. */
 export async function produce(
   wadi: Wadi,
-  { perSecond, maxAttempts }: SubmitRate,
+  { perSecond, ...rest }: SubmitRate,
   signal: AbortSignal,
   accepted: Accepted[],
   failed: (what: string) => void,
@@ -54,7 +56,7 @@ export async function produce(
   while (!signal.aborted) {
     due += (perSecond * TICK_MS) / 1000;
     if (open.size < MAX_OPEN) {
-      const submitting = submit(wadi, Math.floor(due), maxAttempts, accepted).catch((error) =>
+      const submitting = submit(wadi, Math.floor(due), rest, accepted).catch((error) =>
         failed(`submit: ${String(error)}`),
       );
       due -= Math.floor(due);
@@ -70,12 +72,12 @@ export async function produce(
 export async function submit(
   wadi: Wadi,
   tasks: number,
-  maxAttempts: number,
+  { maxAttempts, queue }: Omit<SubmitRate, "perSecond">,
   accepted: Accepted[],
 ): Promise<void> {
   if (tasks === 0) return;
   // A lease that a fault took from a handler at work counts as a crash. Only the poison may fail by them.
-  const options = { maxAttempts, maxCrashes: maxAttempts };
+  const options = { maxAttempts, maxCrashes: maxAttempts, queue };
   const entries = Array.from({ length: tasks }, () => ({
     ...options,
     payload: { ms: Math.floor(Math.random() * 40), poison: false },

@@ -25,6 +25,8 @@ export interface Ending {
   readonly status: string;
   /** The call of the handler whose result is stored. */
   readonly run: string | null;
+  /** The code of its error. */
+  readonly error?: string | null;
 }
 
 type Judged = Omit<FaultsResult, "faults" | "slowestRecoveryMs">;
@@ -53,6 +55,23 @@ export function judge(
     } else counts.lost++;
   }
   return counts;
+}
+
+/** Why good tasks failed, and how often their handlers began and returned, in words. */
+export function explainFailures(
+  accepted: Side["accepted"],
+  endings: ReadonlyMap<string, Ending>,
+  runs: readonly Run[],
+): string[] {
+  const runsOf = Map.groupBy(runs, ({ id }) => id);
+  const causes = accepted.flatMap(({ id, poison }) => {
+    const { status, error } = endings.get(id) ?? {};
+    if (poison || (status !== "failed" && status !== "canceled")) return [];
+    const own = runsOf.get(id) ?? [];
+    const done = own.filter(({ doneAtMs }) => doneAtMs !== null).length;
+    return [`${error}, begun ${own.length} times, done ${done} times`];
+  });
+  return [...Map.groupBy(causes, (cause) => cause)].map(([cause, { length }]) => `${length} x ${cause}`);
 }
 
 /** Sums the verdicts of all sides. */
@@ -103,12 +122,12 @@ export async function readEndings(executor: Executor): Promise<Map<string, Endin
   const endings = new Map<string, Ending>();
   const mark = executor.dialect === "postgres" ? "$1" : "?";
   const text = executor.dialect === "postgres" ? "result::text" : "result";
-  const sql = `select id, status, ${text} as result from cairnq_tasks where id > ${mark} order by id limit ${PAGE}`;
+  const sql = `select id, status, ${text} as result, error->>'code' as error from cairnq_tasks where id > ${mark} order by id limit ${PAGE}`;
   for (let last = ""; ; ) {
     const rows = await executor.run({ sql, params: [last] });
-    for (const { id, status, result } of rows) {
+    for (const { id, status, result, error } of rows) {
       const run = result === null ? null : ((JSON.parse(String(result)) as RunResult | null)?.run ?? null);
-      endings.set(String(id), { status: String(status), run });
+      endings.set(String(id), { status: String(status), run, error: error as string | null });
     }
     if (rows.length < PAGE) return endings;
     last = String(rows.at(-1)!.id);

@@ -11,6 +11,8 @@ export interface WorkerJob {
   readonly leaseMs: number;
   readonly concurrency: number;
   readonly prefetch: number;
+  /** @default "default" */
+  readonly queue?: string;
 }
 
 /** Connections on Postgres: one listens. */
@@ -21,6 +23,7 @@ const { executor, close } = await connect(job.address, POOL);
 const wadi = new Wadi(executor);
 const worker = new Worker(wadi, {
   name: job.name,
+  queue: job.queue,
   leaseMs: job.leaseMs,
   concurrency: job.concurrency,
   prefetch: job.prefetch,
