@@ -124,12 +124,13 @@ export interface Executor<Native = unknown, Sync extends boolean = boolean> {
   /** Present where the connection can hold an interactive transaction. Wadi's own operations never use it. */
   transaction?<T>(fn: (tx: Executor) => Promise<T>): Promise<T>;
   /**
-   * Calls `onSignal(channel, payload)` for notifications until the returned function is called.
-   * `onClose` is called once if the connection is lost; the caller falls back to polling.
+   * Calls `onSignal(channel, payload)` for notifications until the returned function is called; a payload of null says
+   * that something was committed and not what. `onClose` is called once if the connection is lost; the caller falls back
+   * to polling.
    */
   listen?(
     channels: readonly string[],
-    onSignal: (channel: string, payload: string) => void,
+    onSignal: (channel: string, payload: string | null) => void,
     onClose: (error?: unknown) => void,
   ): Promise<() => void>;
   /** Present where the client itself takes an array of statements as one transaction. */

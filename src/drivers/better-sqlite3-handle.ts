@@ -33,6 +33,8 @@ export interface Handle {
   control(sql: string): void;
   /** Brings the planner's statistics up to date, reading little of each index. */
   optimize(): void;
+  /** Counts the commits of other connections. */
+  dataVersion(): number;
   /** True if none of the statements writes. */
   isRead(statements: readonly Statement[]): boolean;
   readonly inTransaction: boolean;
@@ -129,6 +131,7 @@ export function borrow(db: BetterSqlite3Like, configure: () => void): Handle {
         db.pragma(`analysis_limit = ${limit}`);
       }
     },
+    dataVersion: () => Number(query({ sql: "pragma data_version", params: [] })[0]!.data_version),
     isRead(statements) {
       try {
         return statements.every(({ sql }) => prepare(sql).isReadonly);

@@ -1,6 +1,7 @@
 import type { ErrorClass, Executor, Limits, Row, Statement, Value } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
+import { dataVersionListener } from "./data-version.ts";
 import { checkClient, checkOptions } from "./driver-options.ts";
 import { classifySqlite, isExhausted } from "./sqlite-errors.ts";
 
@@ -39,6 +40,12 @@ export interface LibsqlOptions {
   journalMode?: "wal" | "keep";
   /** Milliseconds to wait for a lock on a `file:` database. @default 5000 */
   busyTimeoutMs?: number;
+  /**
+   * Whether waits and workers hear of what other connections commit to a `file:` database, by a read of `pragma data_version`
+   * every 20 to 50 ms while something waits or works. Turn it off for an embedded replica, whose changes come by `sync()`.
+   * @default true for a `file:` database
+   */
+  listen?: boolean;
 }
 
 // A local file takes what V8 can build; a server's rows end at 5 MB by default, and a row has more than one column.
@@ -64,9 +71,14 @@ export function libsql(
   options: LibsqlOptions = {},
 ): Executor<LibsqlStatement, false> {
   checkClient("libsql", client, "a client of @libsql/client", ["execute", "batch"]);
-  checkOptions("libsql", options, { journalMode: ["wal", "keep"], busyTimeoutMs: "milliseconds" });
+  checkOptions("libsql", options, {
+    journalMode: ["wal", "keep"],
+    busyTimeoutMs: "milliseconds",
+    listen: "boolean",
+  });
   const isFile = client.protocol === "file";
-  const send = isFile ? fileSender(client, options) : (call: Call) => call();
+  const file = isFile ? fileSender(client, options) : undefined;
+  const send: Send = file?.send ?? ((call) => call());
   const sendAll = async (statements: readonly LibsqlStatement[]) =>
     (await send(() => client.batch([...statements], "write"), true)).map(toRows);
   return {
@@ -105,6 +117,18 @@ export function libsql(
           (await (tx as LibsqlTransactionLike).batch(statements.map(toLibsql))).map(toRows),
       };
     },
+    ...(file !== undefined &&
+      (options.listen ?? true) && {
+        listen: dataVersionListener(async () => {
+          try {
+            const [result] = await send(async () => [await client.execute(DATA_VERSION)], false);
+            return `${file.reconnects()}:${result!.rows[0]![0]}`;
+          } catch (error) {
+            if (isLocked(error)) return undefined;
+            throw error;
+          }
+        }),
+      }),
     // A server keeps its own.
     ...(isFile && {
       async optimize() {
@@ -124,7 +148,11 @@ const SHARED_MS = 60_000;
 /** What may need the write lock. One that does not, and has such a word in a text, waits for it once in a while. */
 const WRITES = /\b(?:insert|update|delete|replace|create|alter|drop|analyze|vacuum|reindex)\b/i;
 
+/** Counts the commits of other connections, for each connection anew. */
+const DATA_VERSION: LibsqlStatement = { sql: "pragma data_version", args: [] };
+
 type Call = () => Promise<LibsqlResultLike[]>;
+type Send = (call: Call, isWrite: boolean) => Promise<LibsqlResultLike[]>;
 
 /**
  * Waits for locks on a `file:` client, and cures what they leave behind: the client never finalizes a statement that
@@ -133,7 +161,8 @@ type Call = () => Promise<LibsqlResultLike[]>;
 function fileSender(
   client: LibsqlClientLike,
   options: LibsqlOptions,
-): (call: Call, isWrite: boolean) => Promise<LibsqlResultLike[]> {
+): { readonly send: Send; reconnects(): number } {
+  let reconnects = 0;
   let last: Promise<unknown> = Promise.resolve();
   let isConfigured = options.journalMode === "keep";
   let needsReconnect = false;
@@ -147,6 +176,7 @@ function fileSender(
       if (!(await isLockFree(client))) throw new StillLocked();
       await client.reconnect();
       needsReconnect = false;
+      reconnects++;
     } else if (isWrite && Date.now() < sharedUntilMs && !(await isLockFree(client))) throw new StillLocked();
     try {
       if (!isConfigured) await client.execute({ sql: "pragma journal_mode = wal", args: [] });
@@ -162,7 +192,7 @@ function fileSender(
     }
   }
 
-  return (call, isWrite) =>
+  const send: Send = (call, isWrite) =>
     retryWhileBusy(
       () => {
         const turn = last.then(() => attempt(call, isWrite)); // one at a time: reconnect() fails what is in flight
@@ -172,6 +202,7 @@ function fileSender(
       isLocked,
       options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS,
     );
+  return { send, reconnects: () => reconnects };
 }
 
 /** True if the write lock is free. Unlike the client's other calls, this one leaves nothing behind where it is not. */

@@ -22,7 +22,7 @@ test.each<[driver: string, make: (options: never) => unknown, options: object, m
     "betterSqlite3",
     (options) => betterSqlite3(db, options),
     { journalmode: "wal" },
-    'betterSqlite3 has no option "journalmode"; it takes journalMode, synchronous, busyTimeoutMs',
+    'betterSqlite3 has no option "journalmode"; it takes journalMode, synchronous, busyTimeoutMs, listen',
   ],
   [
     "betterSqlite3",

@@ -47,7 +47,7 @@ describe("a connection that listens", () => {
     const pool = db.pool({ max: 3 });
     const executor = pg(pool);
     const lost: unknown[] = [];
-    const got: string[] = [];
+    const got: (string | null)[] = [];
     await executor.listen!(
       ["a"],
       (_, payload) => got.push(payload),

@@ -17,7 +17,7 @@ describe("listen", () => {
   it("delivers signals of its channels until it is stopped", async () => {
     const pool = db.pool({ max: 3 });
     const executor = pg(pool);
-    const got: string[] = [];
+    const got: (string | null)[] = [];
     const stop = await executor.listen!(['we"ird', "b"], (...signal) => got.push(signal.join()), unexpected);
     await notify('we"ird', "1");
     await notify("other", "2");
@@ -93,7 +93,7 @@ describe("listen", () => {
     await until(() => closed.length === 2);
     expect(closed.map((error) => executor.classify(error))).toEqual(["unknown", "unknown"]);
     if (kind === "client") return;
-    const got: string[] = [];
+    const got: (string | null)[] = [];
     const stop = await executor.listen!(["a"], (_, payload) => got.push(payload), unexpected);
     await notify("a", "back");
     await until(() => got.length === 1);

@@ -73,7 +73,7 @@ describe("fromDrizzle refuses", () => {
       // @ts-expect-error: a client is no database
       fromDrizzle(new Pool());
       // @ts-expect-error: an option of Postgres
-      fromDrizzle(db, { listen: false });
+      fromDrizzle(db, { prepare: false });
       // @ts-expect-error: a database of the other dialect
       postgres.fromDrizzle(db);
     };
