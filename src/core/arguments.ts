@@ -1,5 +1,6 @@
 import { InvalidArgument } from "./errors.ts";
 import { checkIndexed } from "./index-limits.ts";
+import { renamedOption } from "./renamed-options.ts";
 
 /** Longest name, queue, key or correlation id, in characters; an index limits their bytes too. */
 const MAX_TEXT = 1024;
@@ -90,9 +91,9 @@ export function onlyKnown(what: string, value: object | undefined, known: readon
   }
   for (const field of Object.keys(value)) {
     if (!known.includes(field)) {
-      throw new InvalidArgument(
-        `${what} has no option "${field.slice(0, 40)}"; it takes ${known.join(", ")}`,
-      );
+      const renamed = renamedOption(what, field, known);
+      const advice = renamed === undefined ? `it takes ${known.join(", ")}` : `in Wadi it is ${renamed}`;
+      throw new InvalidArgument(`${what} has no option "${field.slice(0, 40)}"; ${advice}`);
     }
   }
 }

@@ -1,0 +1,55 @@
+type Names = Readonly<Record<string, string>>;
+
+const SUBMIT: Names = { runAtDelayMs: "delayMs" };
+const WAIT: Names = { waitTimeoutMs: "timeoutMs", pollIntervalMs: "pollMs", maxPollIntervalMs: "maxPollMs" };
+const OF_THE_CLIENT: Names = {
+  maxQueueDepth: "maxQueueDepth of new Wadi",
+  maxQueueWaitMs: "maxQueueWaitMs of new Wadi",
+  queuePollIntervalMs: "not needed: maxQueueWaitMs of new Wadi is enough",
+  busyTimeoutMs: "busyTimeoutMs of the driver, as in betterSqlite3(db, { busyTimeoutMs })",
+  schema: "schema of the driver, as in pg(pool, { schema })",
+  max: "max of the pool that the driver takes",
+};
+const OF_THE_WORKER = {
+  concurrency: "concurrency of new Worker",
+  queues: "queues of new Worker",
+  leaseMs: "leaseMs of new Worker",
+} satisfies Names;
+
+/** What options of the CairnQ SDKs are called here, by the bag of options that they are looked for in. */
+const RENAMED: Readonly<Record<string, Names>> = {
+  submit: SUBMIT,
+  call: { ...SUBMIT, ...WAIT },
+  wait: WAIT,
+  "new Wadi": {
+    ...OF_THE_CLIENT,
+    retention: "retention of new Worker, or wadi.sweep(rules)",
+  },
+  "new Worker": {
+    ...OF_THE_CLIENT,
+    workerId: "name",
+    pollIntervalMs: "pollMs",
+    retryBackoffMs: "backoff: { baseMs }",
+    retryBackoffMaxMs: "backoff: { capMs }",
+    claimBatch: "not needed: a claim fills the free slots, and prefetch claims ahead of them",
+    heartbeatIntervalMs: "not needed: leases are renewed in time for leaseMs",
+    retentionIntervalMs: "sweepMs",
+  },
+  task: { maxRun: "maxRunMs", leaseMs: OF_THE_WORKER.leaseMs },
+  run: OF_THE_WORKER,
+  serve: OF_THE_WORKER,
+  background: OF_THE_WORKER,
+  "a retention rule": { intervalMs: "sweepMs of new Worker", limit: "limit of wadi.sweep" },
+  sweep: { intervalMs: "sweepMs of new Worker", olderThanMs: "olderThanMs of each rule" },
+};
+
+/**
+ * Says what an unknown option is called in Wadi, if it is one of the CairnQ SDKs, in JavaScript's or Python's spelling;
+ * undefined otherwise.
+ */
+export function renamedOption(what: string, field: string, known: readonly string[]): string | undefined {
+  const name = field.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  if (known.includes(name)) return name;
+  const names = RENAMED[what];
+  return names !== undefined && Object.hasOwn(names, name) ? names[name] : undefined;
+}
