@@ -5,6 +5,7 @@ import type { NewTask, SubmittedTask } from "../core/operations/submit.ts";
 import { isTerminal, type Task } from "../core/task.ts";
 import type { PollLoop } from "./poll-loop.ts";
 import type { Submitter } from "./submitter.ts";
+import { GRACE_MS } from "./trip.ts";
 import { type CheckedWait, openWait, waitForTask } from "./wait.ts";
 
 /** Pauses between two tries to submit. */
@@ -24,7 +25,8 @@ export async function callTask(
   const endsAtMs = monotonicMs() + wait.timeoutMs;
   // Before the submit: in the same process the task may be done before its submit has returned.
   const mine = openWait(loop, { id }, wait, true);
-  const submitted = submitUntil(submitter, prepared, wait, endsAtMs, isResent);
+  const until = () => (mine.open.isOpen ? endsAtMs : 0);
+  const submitted = submitUntil(submitter, prepared, wait, until, isResent);
   submitted.catch(() => {});
   mine.done.catch(() => {}); // the submit may fail first
   let task: Task;
@@ -48,29 +50,32 @@ export async function callTask(
   return task.result;
 }
 
-/** Submits, and sends the same again for as long as the call lasts: its id makes sure that it is one task. */
+/**
+ * Submits, and sends the same again for as long as the call lasts, which may end before its time: its id makes sure that
+ * it is one task.
+ */
 async function submitUntil(
   submitter: Submitter,
   prepared: NewTask,
   { signal, timeoutMs }: CheckedWait,
-  endsAtMs: number,
+  endsAtMs: () => number,
   isResent: boolean,
 ): Promise<SubmittedTask> {
   const { id } = prepared.columns;
   let isAdmitted = isResent;
   for (let failures = 0; ; ) {
-    const leftMs = Math.max(0, endsAtMs - monotonicMs());
+    const leftMs = Math.max(0, endsAtMs() - monotonicMs());
     const nowMs = Date.now();
     try {
       if (!isAdmitted) await submitter.admit([prepared], { signal, deadlineMs: nowMs + leftMs });
       isAdmitted = true;
-      const call = { signal, deadlineMs: nowMs + Math.min(leftMs, ANSWER_MS) };
+      const call = { signal, deadlineMs: nowMs + Math.min(leftMs + GRACE_MS, ANSWER_MS) };
       return await submitter.send(prepared, { call, isResent });
     } catch (error) {
       if (!(error instanceof DriverError)) throw error;
       if (!error.retryable) throw identified(error, id);
       const delayMs = backoffDelay(OUTAGE, ++failures);
-      if (monotonicMs() + delayMs >= endsAtMs) throw unsent(id, timeoutMs, isAdmitted, error);
+      if (monotonicMs() + delayMs >= endsAtMs()) throw unsent(id, timeoutMs, isAdmitted, error);
       await sleep(delayMs, signal);
       isResent = isAdmitted;
     }

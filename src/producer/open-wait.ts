@@ -26,8 +26,6 @@ export type WaitKind = "one" | "many" | "changes";
 export class OpenRef {
   readonly wait: OpenWait;
   readonly ref: TaskRef;
-  /** What it takes in a JSON array. */
-  readonly bytes: number;
   /** The task whose end is subscribed to. */
   id: string | null = null;
   /** The task whose row is to be read; null if the key has to be resolved first. */
@@ -36,15 +34,21 @@ export class OpenRef {
   /** When its row was asked for. */
   readAtMs = 0;
   unsubscribe: () => void = () => {};
+  #bytes: number | undefined;
 
   constructor(wait: OpenWait, ref: TaskRef) {
     this.wait = wait;
     this.ref = ref;
-    this.bytes = byteLength(JSON.stringify(this.name)) + 1;
   }
 
   get name(): string {
     return "id" in this.ref ? this.ref.id : this.ref.key;
+  }
+
+  /** What it takes in a JSON array. */
+  get bytes(): number {
+    this.#bytes ??= byteLength(JSON.stringify(this.name)) + 1;
+    return this.#bytes;
   }
 }
 

@@ -133,3 +133,25 @@ it.each([
     ]),
   );
 });
+
+it("answers a wait whose database is away at its end with 503, and not as a task that is missing", async () => {
+  const inner = betterSqlite3(new Database(":memory:"));
+  const { id } = await new Wadi(inner).submit("a", 1);
+  let isAway = false;
+  const executor: Executor = {
+    ...inner,
+    run: async (statement) => {
+      if (isAway) throw new Error("no route to it");
+      setTimeout(() => {
+        isAway = true;
+      }, 0);
+      return inner.run(statement);
+    },
+    classify: (error) => (isAway ? "unavailable" : inner.classify(error)),
+  };
+  const { call } = openFixture({ executor });
+  await call("GET", `/tasks/${id}`);
+  isAway = false;
+  const answer = await call("GET", `/tasks/${id}/wait?timeoutMs=50`);
+  expect([answer.status, answer.body.error.code]).toEqual([503, "DRIVER_ERROR"]);
+});
