@@ -1,9 +1,10 @@
-import type { ErrorClass, Executor, Limits, Row, Statement, Value } from "../core/executor.ts";
+import type { Executor, Limits, Row, SendOptions, Statement, Value } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
 import { dataVersionListener } from "./data-version.ts";
 import { checkClient, checkOptions } from "./driver-options.ts";
-import { classifySqlite, isExhausted } from "./sqlite-errors.ts";
+import { classify, type LibsqlErrorLike, refusing } from "./libsql-errors.ts";
+import { isExhausted } from "./sqlite-errors.ts";
 
 export interface LibsqlStatement {
   sql: string;
@@ -78,9 +79,11 @@ export function libsql(
   });
   const isFile = client.protocol === "file";
   const file = isFile ? fileSender(client, options) : undefined;
-  const send: Send = file?.send ?? ((call) => call());
-  const sendAll = async (statements: readonly LibsqlStatement[]) =>
-    (await send(() => client.batch([...statements], "write"), true)).map(toRows);
+  const sendPatiently: Send = file?.send ?? ((call) => call());
+  const send = (call: Call, isWrite: boolean, { openTransaction }: SendOptions = {}) =>
+    sendPatiently(openTransaction === "refuse" ? refusing(call) : call, isWrite);
+  const sendAll = async (statements: readonly LibsqlStatement[], sendOptions?: SendOptions) =>
+    (await send(() => client.batch([...statements], "write"), true, sendOptions)).map(toRows);
   return {
     name: "libsql",
     dialect: "sqlite",
@@ -88,7 +91,7 @@ export function libsql(
     limits: isFile ? FILE_LIMITS : SERVER_LIMITS,
     database: client,
     classify,
-    async run(statement) {
+    async run(statement, sendOptions) {
       const [result] = await send(
         async () =>
           // On a connection that met a lock before, execute() reports success for a write it never commits.
@@ -96,16 +99,18 @@ export function libsql(
             ? client.batch([toLibsql(statement)], "deferred")
             : [await client.execute(toLibsql(statement))],
         WRITES.test(statement.sql),
+        sendOptions,
       );
       return toRows(result!);
     },
-    batch: async (statements) => (statements.length === 0 ? [] : sendAll(statements.map(toLibsql))),
+    batch: async (statements, sendOptions) =>
+      statements.length === 0 ? [] : sendAll(statements.map(toLibsql), sendOptions),
     native: {
       prepare: (statements) => statements.map(toLibsql),
       is: (value): value is LibsqlStatement =>
         typeof (value as LibsqlStatement | null)?.sql === "string" &&
         (value as LibsqlStatement).args !== undefined,
-      batch: sendAll,
+      batch: (statements) => sendAll(statements),
       rows: (result) => toRows(result as LibsqlResultLike),
     },
     within(tx) {
@@ -243,46 +248,4 @@ function toRows({ columns, rows }: LibsqlResultLike): Row[] {
 function toValue(value: unknown): Value {
   if (typeof value !== "bigint") return value as Value;
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-}
-
-interface LibsqlErrorLike extends Error {
-  readonly code?: string;
-  readonly cause?: { readonly code?: string; readonly status?: number };
-}
-
-function classify(error: unknown): ErrorClass {
-  if (!(error instanceof Error)) return "unknown";
-  const { code, cause, message, name } = error as LibsqlErrorLike;
-  const known = classifySqlite(code, message);
-  if (known !== undefined) return known;
-  switch (code) {
-    case undefined: // fetch failed, or the client refused a value before it sent anything
-      if (UNSENT.test(cause?.code ?? "")) return "unavailable";
-      return name === "RangeError" ? "invalid-value" : "unknown";
-    case "TRANSACTION_TIMEOUT": // the server rolled back to let another writer in
-    case "TRANSACTION_BUSY":
-    case "TRANSACTION_ACTIVE":
-    case "STREAM_EXPIRED": // with it went its open transaction
-      return "busy";
-    case "CLIENT_CLOSED":
-      return "unusable";
-    case "BLOCKED": // the account's, until its plan changes
-      return "denied";
-    case "RESPONSE_TOO_LARGE":
-      return "response-too-large";
-    case "SERVER_ERROR": // an HTTP status and no more
-      return classifyStatus(cause?.status ?? 500);
-    default:
-      return REFUSED.test(code) ? "rejected" : "unknown"; // PROXY_ERROR, HRANA_*: may be committed
-  }
-}
-
-const UNSENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/;
-const REFUSED = /^(SQL_|ARGS_|URL_|PROTOCOL_VERSION_ERROR$)/;
-
-function classifyStatus(status: number): ErrorClass {
-  if (status === 429 || status === 402) return "busy";
-  if (status === 401 || status === 403 || status === 404) return "denied";
-  if (status === 413) return "invalid-value";
-  return status < 500 ? "rejected" : "unknown"; // a gateway may have given up on a request that went through
 }

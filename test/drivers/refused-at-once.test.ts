@@ -86,6 +86,20 @@ describe("a call inside one's own open transaction", () => {
     ]);
   });
 
+  it("of libSQL in memory is refused, and says what to use", async () => {
+    const client = createClient({ url: ":memory:" });
+    const wadi = new Wadi(libsql(client), NO_SECOND_TRY);
+    await wadi.submit("a", 0);
+    const tx = await client.transaction("write");
+    const refused = await wadi.submit("a", 1).catch((error) => error);
+    expect(refused).toBeInstanceOf(Unsupported);
+    expect(refused.message).toContain("wadi.with(tx)");
+    await wadi.with(tx).submit("a", "inside");
+    await tx.commit();
+    expect((await wadi.list({ name: "a" })).map(({ payload }) => payload).sort()).toEqual([0, "inside"]);
+    client.close();
+  });
+
   it("of better-sqlite3 is waited for by a worker, which has begun none", async () => {
     const db = new Database(":memory:");
     const wadi = new Wadi(betterSqlite3(db));
