@@ -13,16 +13,7 @@ import {
   type Swept,
   sweepTasks,
 } from "./operations/control.ts";
-import {
-  type Claimed,
-  type ClaimRequest,
-  claim,
-  type Held,
-  type ProgressReport,
-  type Renewed,
-  renewLeases,
-  updateProgress,
-} from "./operations/lease.ts";
+import { type Claimed, type ClaimRequest, claim, type Held, type Renewed } from "./operations/lease.ts";
 import {
   getStates,
   getStatus,
@@ -39,6 +30,7 @@ import {
   type TaskRefs,
   type TaskState,
 } from "./operations/read.ts";
+import { checkLeases, type ProgressReport, renewLeases, updateProgress } from "./operations/renew.ts";
 import { type Settled, type Settlement, settle } from "./operations/settle.ts";
 import { type NewTask, type SubmittedTask, submit } from "./operations/submit.ts";
 import { answerBytes } from "./operations/weigh.ts";
@@ -159,6 +151,11 @@ export class Store extends Session {
 
   heartbeat(held: readonly Held[], leaseMs: number, call?: CallOptions): Promise<Renewed[]> {
     return this.#run(renewLeases, [held, leaseMs], call);
+  }
+
+  /** Those of these leases that are held, and whether their tasks were asked to stop. */
+  held(held: readonly Held[], call?: CallOptions): Promise<Renewed[]> {
+    return this.#run(checkLeases, [held], call);
   }
 
   progress(held: Held, report: ProgressReport, call?: CallOptions): Promise<Renewed | null> {

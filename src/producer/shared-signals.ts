@@ -2,6 +2,7 @@
 export interface SignalReceiver {
   done(ids: readonly string[]): void;
   queued(queues: readonly string[] | null): void;
+  canceled(ids: readonly string[] | null): void;
 }
 
 type Receivers = Set<SignalReceiver>;
@@ -13,7 +14,7 @@ interface Board {
 }
 
 /** A bundler may load this module several times in a process. The number changes with the shape of the board. */
-const BOARD = Symbol.for("wadi.signals.1");
+const BOARD = Symbol.for("wadi.signals.2");
 
 function board(): Board {
   const place = globalThis as { [BOARD]?: Board };
@@ -54,6 +55,10 @@ export class SharedSignals {
 
   queued(queues: readonly string[] | null): void {
     this.#send((receiver) => receiver.queued(queues));
+  }
+
+  canceled(ids: readonly string[] | null): void {
+    this.#send((receiver) => receiver.canceled(ids));
   }
 
   get #receivers(): Receivers | undefined {

@@ -14,6 +14,9 @@ export type SignalState = "local" | "listening" | "polling";
  */
 export type QueuedListener = (queues: readonly string[] | null, error?: unknown) => void;
 
+/** Called with the running tasks that were asked to stop; null if it is not known which. Must not throw. */
+export type CancelListener = (ids: readonly string[] | null) => void;
+
 /**
  * Reports at once what would otherwise be found by polling: that a task is done, and that a queue has work. It knows of
  * what this Wadi did, and of what others did where the database can be listened to. It only shortens a wait: every
@@ -25,6 +28,7 @@ export class Signals {
   /** Those for whom no connection is opened. */
   readonly #briefListeners = new Set<QueuedListener>();
   readonly #gapListeners = new Set<() => void>();
+  readonly #cancelListeners = new Set<CancelListener>();
   readonly #done: Channel;
   readonly #queued: Channel;
   readonly #shared: SharedSignals;
@@ -34,6 +38,7 @@ export class Signals {
     this.#shared = new SharedSignals(database, {
       done: (ids) => this.#deliverDone(ids),
       queued: (queues) => this.#deliverQueued(queues),
+      canceled: (ids) => this.#deliverCanceled(ids),
     });
     this.#done = new Channel(executor, "cairnq_done", this.#waiting, (id) => {
       if (id !== null) this.#deliverDone([id]);
@@ -66,6 +71,12 @@ export class Signals {
   queued(queues: readonly string[] | null): void {
     this.#deliverQueued(queues);
     this.#shared.queued(queues);
+  }
+
+  /** Reports running tasks that were asked to stop to the workers of this process. Call it once the database has it. */
+  canceled(ids: readonly string[] | null): void {
+    this.#deliverCanceled(ids);
+    this.#shared.canceled(ids);
   }
 
   /**
@@ -112,6 +123,16 @@ export class Signals {
     };
   }
 
+  /** Calls `listener` when running tasks were asked to stop, until the returned function is called. */
+  onCanceled(listener: CancelListener): () => void {
+    this.#cancelListeners.add(listener);
+    this.#shared.join();
+    return () => {
+      this.#cancelListeners.delete(listener);
+      this.#leaveIfUnused();
+    };
+  }
+
   /** Whether the database announces due tasks at present. */
   get announcesQueued(): boolean {
     return this.#queued.state === "listening";
@@ -131,8 +152,13 @@ export class Signals {
     for (const listener of [...this.#queuedListeners, ...this.#briefListeners]) listener(queues, error);
   }
 
+  #deliverCanceled(ids: readonly string[] | null): void {
+    for (const listener of [...this.#cancelListeners]) listener(ids);
+  }
+
   #leaveIfUnused(): void {
-    const users = this.#waiting.size + this.#queuedListeners.size + this.#briefListeners.size;
+    const listeners = this.#queuedListeners.size + this.#briefListeners.size + this.#cancelListeners.size;
+    const users = this.#waiting.size + listeners;
     if (users === 0) this.#shared.leave();
   }
 }

@@ -123,6 +123,8 @@ export class Submitter {
   async #send(tasks: readonly NewTask[], { parent, call, isResent }: SendOptions): Promise<SubmittedTask[]> {
     const metered = parent?.meter === undefined ? call : { ...call, meter: parent.meter };
     const submitted = await this.#store.submit(tasks, direct(metered), parent, isResent);
+    // Whose task a replace has canceled is not reported.
+    if (tasks.some(({ conflict }) => conflict === "replace")) this.#signals.canceled(null);
     this.announce(submitted);
     return submitted;
   }

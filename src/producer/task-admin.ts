@@ -199,7 +199,9 @@ export class TaskAdmin {
 
   async #cancel(ref: TaskRef, call?: CallOptions): Promise<CanceledTask | null> {
     const task = await this.store.cancel(ref, direct(call));
-    if (task !== null && isTerminal(task.status)) this.signals.done([task.id]);
+    if (task === null) return null;
+    if (isTerminal(task.status)) this.signals.done([task.id]);
+    else if (task.cancelRequestedAtMs !== null) this.signals.canceled([task.id]);
     return task;
   }
 

@@ -12,13 +12,12 @@ import { type DrainPlan, pollsOf } from "./plan.ts";
 import type { Polls } from "./polls.ts";
 import { makePools, type Pool } from "./pools.ts";
 import { QueryBudget } from "./query-budget.ts";
+import { Schedule } from "./schedule.ts";
 import { type DrainStatus, type DrainSummary, Tally } from "./tally.ts";
 import { Turns } from "./turns.ts";
 import { Wire } from "./wire.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
-/** How long settlements wait for more of them while ready tasks are likely to bring some. */
-const GATHER_MS = 4;
 
 /**
  * Claims, runs and settles, in one loop with one round trip on its way at most. Its state is what the loop does next:
@@ -31,9 +30,8 @@ const GATHER_MS = 4;
  * - stopping: the time is up, or a signal has aborted. Nothing is claimed, what has not started is released, the rest is
  *   settled when its handlers end or their grace does.
  *
- * Claiming leads to running, running to gathering, gathering to running or claiming. A drain that is not endless is
- * over once nothing is held and a claim that saw the present brought nothing: whatever has changed since the last claim
- * (a task that settled by itself, a submit through the same Wadi) makes it claim once more.
+ * A drain that is not endless is over once nothing is held and a claim that saw the present brought nothing: whatever has
+ * changed since the last claim (a task that settled by itself, a submit through the same Wadi) makes it claim once more.
  */
 export class Drain {
   readonly #plan: DrainPlan;
@@ -45,6 +43,7 @@ export class Drain {
   readonly #outlook = new Outlook();
   readonly #polls: Polls;
   readonly #exchange: Exchange;
+  readonly #schedule: Schedule;
   readonly budget: QueryBudget;
   readonly #alarm = new Alarm();
   readonly #turns = new Turns(this.#alarm.wake, (error) => this.#wire.fault(error));
@@ -64,6 +63,7 @@ export class Drain {
     this.budget = new QueryBudget({ ...plan, pools: this.#pools.length, stopAtMs: this.#stopAtMs });
     const { meter } = this.budget;
     this.#tally = new Tally(wadi, hooks, meter);
+    this.#tally.leftOut.skip(plan.skipped);
     this.#polls = pollsOf(plan);
     this.#intake = new Intake(plan, this.#pools, bytes, this.#tally, this.budget);
     this.#hand = new InHand({
@@ -79,7 +79,7 @@ export class Drain {
       onChange: () => this.#exchange.changed(),
     });
     this.#wire = new Wire(plan, this.#tally, this.#hand, meter, this.#alarm.wake);
-    this.#exchange = new Exchange({
+    const parts = {
       plan,
       tally: this.#tally,
       hand: this.#hand,
@@ -88,7 +88,9 @@ export class Drain {
       polls: this.#polls,
       budget: this.budget,
       stopAtMs: this.#stopAtMs,
-    });
+    };
+    this.#exchange = new Exchange(parts);
+    this.#schedule = new Schedule(parts, this.#exchange, this.#wire);
   }
 
   /** What it is doing now. */
@@ -102,13 +104,14 @@ export class Drain {
   }
 
   async run(): Promise<DrainSummary> {
-    const { signal, wadi, endless } = this.#plan;
+    const { signal, wadi, endless, hooks } = this.#plan;
     signal?.addEventListener("abort", this.#alarm.wake);
     const hear = (queues: readonly string[] | null, error?: unknown) => {
-      if (error !== undefined) report(this.#plan.hooks, error, "listen");
+      if (error !== undefined) report(hooks, error, "listen");
       if (this.#exchange.hear(queues)) this.#alarm.wake();
     };
     const unlisten = endless === null ? wadi.signals.whileQueued(hear) : wadi.signals.onQueued(hear);
+    const unheed = wadi.signals.onCanceled((ids) => this.#canceled(ids));
     const { running } = this.#hand;
     const watch = watchDrain(this.#plan, running, () => {
       this.#hand.leases.renewNow();
@@ -118,6 +121,7 @@ export class Drain {
       await this.#loop();
     } finally {
       unlisten();
+      unheed();
       signal?.removeEventListener("abort", this.#alarm.wake);
       this.#wire.close();
       // Only after failed round trips are there tasks left: they come back when the leases expire.
@@ -138,17 +142,17 @@ export class Drain {
       if (!this.#turns.isYielding) this.#start();
       if (this.#wire.failure !== null) break;
       if (!this.#wire.isBusy) {
-        if (nowMs >= this.#pollAtMs || (this.#exchange.hasNews && this.#intake.hasRoom))
+        this.#schedule.notice(nowMs);
+        if (nowMs >= this.#schedule.pollAtMs || (this.#exchange.hasNews && this.#intake.hasRoom))
           this.#intake.becomeHungry();
-        const atMs = this.#tripAtMs();
-        if (atMs <= nowMs) {
+        if (this.#tripAtMs <= nowMs) {
           if (this.#hand.ready === 0) await this.#turns.gather(this.#hand);
           this.#send();
           continue;
         }
         if (this.#isOver(nowMs)) break;
         this.#rest(nowMs);
-        await this.#alarm.until(Math.min(atMs, this.#pollAtMs, this.#eventAtMs));
+        await this.#alarm.until(Math.min(this.#tripAtMs, this.#schedule.pollAtMs, this.#eventAtMs));
       } else await this.#alarm.until(this.#eventAtMs);
     }
     if (this.#wire.failure !== null) throw this.#wire.failure.error;
@@ -166,48 +170,13 @@ export class Drain {
 
   #wantsClaim(pool: Pool, nowMs: number): boolean {
     if (!pool.wantsMore || this.#wire.isBusy || this.#intake.room === 0) return false;
-    return nowMs >= Math.max(this.#wire.retryAtMs, this.#gatherUntilMs);
+    return nowMs >= Math.max(this.#wire.retryAtMs, this.#schedule.gatherUntilMs);
   }
 
   /** When the next round trip is due. */
-  #tripAtMs(): number {
-    const { outbox, outboxSinceMs, ready } = this.#hand;
-    let atMs = NEVER;
-    if (this.#wire.unanswered !== null || this.#mustLook) atMs = 0;
-    else if (this.#intake.wantsMore) atMs = this.#gatherUntilMs;
-    else if (outbox.length > 0) {
-      const gatheredAtMs = Math.max(outboxSinceMs, this.#wire.answeredAtMs) + GATHER_MS;
-      atMs = Math.max(ready === 0 ? 0 : gatheredAtMs, this.#gatherUntilMs);
-    }
-    return Math.max(Math.min(atMs, this.#hand.leases.heartbeatAtMs), this.#wire.retryAtMs);
-  }
-
-  /** Until when what has ended waits for the handlers that run, so that few queries last for all of the time. */
-  get #gatherUntilMs(): number {
-    const { isLimited, isBrief } = this.budget;
-    if (!isLimited || this.#isStopping || this.#hand.running.size === 0) return 0;
-    if (this.#exchange.hasNews && !isBrief) return 0;
-    return this.#wire.answeredAtMs + this.budget.gatherMs(this.#outlook.limited);
-  }
-
-  /** Whether it would end if it knew that nothing is left. Its first claim is one of these, also an endless one's. */
-  get #mustLook(): boolean {
-    if (this.#plan.endless !== null) return this.#tally.roundTrips === 0;
-    return (
-      this.#hand.isEmpty && !this.#outlook.isPresent && (this.#tally.roundTrips === 0 || this.budget.mayLook)
-    );
-  }
-
-  /** When free slots should be filled without news. */
-  get #pollAtMs(): number {
-    if (this.#isStopping || this.#wire.failures > 0) return NEVER;
-    return Math.min(this.#polls.atMs, this.#hand.isEmpty ? this.#lingerUntilMs : NEVER);
-  }
-
-  /** When the retry is due that a drain with nothing in flight waits for. */
-  get #lingerUntilMs(): number {
-    const { retryAtMs } = this.#outlook;
-    return retryAtMs <= monotonicMs() + this.#plan.lingerMs && this.#intake.hasRoom ? retryAtMs : NEVER;
+  get #tripAtMs(): number {
+    const { cycleAtMs, heartbeatAtMs, checkAtMs } = this.#schedule;
+    return Math.min(cycleAtMs, heartbeatAtMs, checkAtMs);
   }
 
   /** When there is something to do that is no round trip. */
@@ -220,9 +189,10 @@ export class Drain {
   #send(): void {
     const nowMs = monotonicMs();
     if (this.#hand.ready > 0) this.#turns.yield();
-    if (nowMs >= this.#hand.leases.heartbeatAtMs)
+    if (nowMs >= this.#schedule.heartbeatAtMs)
       this.#wire.send("heartbeat", (call) => this.#heartbeat(nowMs, call));
-    else this.#wire.send("cycle", (call) => this.#cycle(nowMs, call));
+    else if (nowMs >= this.#schedule.cycleAtMs) this.#wire.send("cycle", (call) => this.#cycle(nowMs, call));
+    else this.#wire.send("cancelPoll", (call) => this.#check(nowMs, call));
   }
 
   async #heartbeat(nowMs: number, call: CallOptions): Promise<void> {
@@ -230,6 +200,26 @@ export class Drain {
     const attempts = this.#hand.held();
     this.#tally.roundTrips++;
     this.#hand.renewed(attempts, await wadi.store.heartbeat(attempts, leaseMs, call), nowMs + leaseMs);
+    this.#schedule.checked(nowMs);
+  }
+
+  /** Asks which of the tasks that are held were canceled. */
+  async #check(nowMs: number, call: CallOptions): Promise<void> {
+    const attempts = this.#hand.held();
+    this.#tally.roundTrips++;
+    this.#hand.renewed(attempts, await this.#plan.wadi.store.held(attempts, call), null);
+    this.#schedule.checked(nowMs);
+  }
+
+  /** Tasks were canceled; null: it is not known which. */
+  #canceled(ids: readonly string[] | null): void {
+    if (ids === null) this.#schedule.checked(Number.NEGATIVE_INFINITY);
+    else {
+      const attempts = this.#hand.held().filter(({ id }) => ids.includes(id));
+      const canceled = attempts.map(({ id }) => ({ id, cancelRequested: true }));
+      this.#hand.renewed(attempts, canceled, null);
+    }
+    this.#alarm.wake();
   }
 
   async #cycle(nowMs: number, call: CallOptions): Promise<void> {
@@ -260,7 +250,7 @@ export class Drain {
   #isOver(nowMs: number): boolean {
     if (this.#hand.running.size > 0 || (this.#plan.endless !== null && !this.#isStopping)) return false;
     if (this.#wire.failures > 0) return this.#wire.givesUp(nowMs);
-    return this.#hand.isEmpty && this.#hand.outbox.length === 0 && this.#pollAtMs === NEVER;
+    return this.#hand.isEmpty && this.#hand.outbox.length === 0 && this.#schedule.pollAtMs === NEVER;
   }
 
   /** Before it waits: plans the next poll. */
@@ -270,8 +260,6 @@ export class Drain {
       this.#reportedAt = this.#tally.claimed;
       this.#tally.drained(this.#outlook.last);
     }
-    if (!this.#intake.hasRoom || !this.budget.mayPoll(this.#outlook.limited)) return;
-    if (this.#plan.endless === null && this.#hand.isEmpty) return;
-    this.#polls.plan(nowMs, this.#outlook.dueAtMs, this.#outlook.limited);
+    this.#schedule.plan(nowMs);
   }
 }

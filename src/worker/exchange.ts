@@ -100,6 +100,7 @@ export class Exchange {
     if (claimed.tasks.length > 0) polls.found();
     if (claimed.brief) return;
     outlook.learn(claimed, version);
+    tally.leftOut.learn(claimed);
     const { limited, weighing, leftLarge, resent } = claimed;
     // One that was sent again only says what an earlier try claimed.
     if (resent || leftLarge || (limited && !request!.limited)) intake.becomeHungry();

@@ -265,13 +265,13 @@ export class InHand implements AttemptOwner, DeliveryOwner {
     return attempts;
   }
 
-  /** Takes in the answer of a heartbeat that was sent for `attempts`. */
-  renewed(attempts: readonly Attempt[], renewed: readonly Renewed[], leaseEndsAtMs: number): void {
+  /** Takes in what the database said of the leases of `attempts`; null: they were not extended. */
+  renewed(attempts: readonly Attempt[], renewed: readonly Renewed[], leaseEndsAtMs: number | null): void {
     const byId = new Map(renewed.map((entry) => [entry.id, entry]));
     for (const attempt of attempts) {
       if (attempt.hasEnded) continue;
       const entry = byId.get(attempt.id);
-      if (entry) attempt.lease.endsAtMs = leaseEndsAtMs;
+      if (entry && leaseEndsAtMs !== null) attempt.lease.endsAtMs = leaseEndsAtMs;
       attempt.learn(entry);
     }
     // What is canceled before it started is handed back: the database makes it canceled then.

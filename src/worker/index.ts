@@ -1,3 +1,4 @@
+export type { UnhandledTasks } from "../core/operations/lease.ts";
 export type {
   BatchHandler,
   BatchHandlerOf,
@@ -8,6 +9,7 @@ export type {
 } from "./context.ts";
 export type { FailEnvelope, FailOptions } from "./fail-reason.ts";
 export type { ErrorScene, TaskEvent, WorkerEvent, WorkerHooks } from "./hooks.ts";
+export type { SkippedTasks } from "./left-out.ts";
 export type { Logger } from "./logger.ts";
 export type { DrainOptions, Prefetch, WorkerOptions } from "./options.ts";
 export type { OwnStatement } from "./own-statements.ts";

@@ -25,6 +25,11 @@ export class Intake {
     this.#budget = budget;
   }
 
+  /** Whether nothing is claimed any more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Nothing is claimed any more. */
   close(): void {
     this.#isClosed = true;
@@ -69,6 +74,7 @@ export class Intake {
       return asked;
     });
     const { name, leaseMs, learned } = this.#plan;
-    return { pools, workerId: `${name}:${ulid()}`, leaseMs, ...learned, brief };
+    const unhandled = this.#claims === 1; // also where a trip fails: it is sent again as it is
+    return { pools, workerId: `${name}:${ulid()}`, leaseMs, ...learned, brief, unhandled };
   }
 }

@@ -42,10 +42,15 @@ export interface WorkerOptions extends WorkerHooks, StayingOptions {
   readonly maxInFlightBytes?: number | undefined;
   /**
    * Longest lease in milliseconds; how soon the tasks of a killed invocation come back. A drain that ends
-   * sooner leases for its own length and sends no heartbeat: its handlers learn of a requested cancel only
-   * by a heartbeat or progress report of their own. Minimum `100`. @default 60000
+   * sooner leases for its own length and sends no heartbeat. Minimum `100`. @default 60000
    */
   readonly leaseMs?: number | undefined;
+  /**
+   * How often the worker asks the database, in one statement for all tasks it holds, whether one that runs was canceled, in
+   * milliseconds. Nothing is asked while no handler runs. A cancel through the same `Wadi` is heard at once. Minimum `100`.
+   * @default 5000
+   */
+  readonly cancelPollMs?: number | undefined;
   /** Longest run of one attempt in milliseconds, for names that have none of their own. @default none */
   readonly maxRunMs?: number | undefined;
   /** Wait between attempts. @default { baseMs: 1000, capMs: 30000 } */
@@ -82,6 +87,7 @@ export interface DrainOptions {
 /** Checked options of a worker. */
 export interface Settings extends PoolSizes, ByteLimits, HandlerDefaults, StaySettings {
   readonly leaseMs: number;
+  readonly cancelPollMs: number;
   readonly backoff: Backoff;
   readonly name: string;
   /** The name that the application gave; null if it gave none. */
@@ -90,7 +96,17 @@ export interface Settings extends PoolSizes, ByteLimits, HandlerDefaults, StaySe
 }
 
 const OPTIONS = [
-  ...["queue", "queues", "concurrency", "resources", "prefetch", "maxInFlightBytes", "leaseMs", "maxRunMs"],
+  ...[
+    "queue",
+    "queues",
+    "concurrency",
+    "resources",
+    "prefetch",
+    "maxInFlightBytes",
+    "leaseMs",
+    "cancelPollMs",
+    "maxRunMs",
+  ],
   ...["backoff", "name", "around", "onEvent", "onError", "logger"],
   ...STAYING_OPTIONS,
 ];
@@ -118,6 +134,7 @@ export function checkWorker(options: WorkerOptions): Settings {
     maxInFlightBytes:
       maxInFlightBytes === undefined ? null : integer("maxInFlightBytes", maxInFlightBytes, 1),
     leaseMs: integer("leaseMs", options.leaseMs ?? 60_000, 100, MAX_TIMER_MS),
+    cancelPollMs: integer("cancelPollMs", options.cancelPollMs ?? 5000, 100, MAX_TIMER_MS),
     maxRunMs: optionalMs("maxRunMs", options.maxRunMs),
     backoff: {
       baseMs: integer("backoff.baseMs", options.backoff?.baseMs ?? 1000, 0, MAX_DELAY_MS),

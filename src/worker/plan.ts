@@ -21,6 +21,8 @@ export interface DrainPlan extends PoolSizes, ByteLimits {
   readonly wadi: Wadi;
   readonly hooks: WorkerHooks;
   readonly registrations: readonly Registration[];
+  /** Names that it leaves out because their declared runs are longer. */
+  readonly skipped: readonly string[];
   readonly leaseMs: number;
   readonly backoff: Backoff;
   /** Begins every lease token. */
@@ -30,6 +32,8 @@ export interface DrainPlan extends PoolSizes, ByteLimits {
   /** Time kept at the end to settle what was stopped, in milliseconds. */
   readonly reserveMs: number;
   readonly maxTasks: number;
+  /** How often it asks whether tasks that run were canceled, in milliseconds. */
+  readonly cancelPollMs: number;
   /** Most statements it sends; `Infinity`: no limit. */
   readonly maxQueries: number;
   /** First and longest pause between two polls of an endless drain, in milliseconds. */

@@ -1,10 +1,11 @@
-import type { Claimed, Recovered } from "../core/operations/lease.ts";
+import type { Claimed, Recovered, UnhandledTasks } from "../core/operations/lease.ts";
 import type { Settled, Settlement } from "../core/operations/settle.ts";
 import type { QueryMeter } from "../core/query-meter.ts";
 import { isTerminal, type TaskStatus } from "../core/task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import type { Attempt } from "./attempt.ts";
 import { emit, type TaskEvent, type WorkerHooks } from "./hooks.ts";
+import { LeftOut, type SkippedTasks } from "./left-out.ts";
 import { crashLine, failureLine, log } from "./logger.ts";
 
 type Failed = Extract<Settlement, { outcome: "retry" }>;
@@ -32,6 +33,10 @@ export interface DrainSummary {
   readonly queries: number;
   /** True if tasks were due when the drain ended: drain again. */
   readonly more: boolean;
+  /** Due tasks in its queues whose names have no handler here, as its first claim found them; at most 20 names. */
+  readonly unhandled: readonly UnhandledTasks[];
+  /** What it left out for a limit of its own; at most 20. Nothing of it counts for `more` and `nextDueAtMs`. */
+  readonly skipped: readonly SkippedTasks[];
   /** When the next task is due or the next lease runs out, in epoch milliseconds; null if nothing is queued. */
   readonly nextDueAtMs: number | null;
 }
@@ -58,6 +63,7 @@ export class Tally {
   recovered = 0;
   lost = 0;
   roundTrips = 0;
+  readonly leftOut: LeftOut;
   readonly #wadi: Wadi;
   readonly #hooks: WorkerHooks;
   readonly #meter: QueryMeter;
@@ -68,6 +74,7 @@ export class Tally {
     this.#wadi = wadi;
     this.#hooks = hooks;
     this.#meter = meter;
+    this.leftOut = new LeftOut(hooks.logger);
     this.#tells = hooks.onEvent !== undefined;
   }
 
@@ -143,7 +150,8 @@ export class Tally {
       roundTrips,
       queries,
     };
-    return { ...counts, more: nextDueAtMs !== null && nextDueAtMs <= nowMs, nextDueAtMs };
+    const { unhandled, skipped } = this.leftOut;
+    return { ...counts, unhandled, skipped, more: nextDueAtMs !== null && nextDueAtMs <= nowMs, nextDueAtMs };
   }
 
   drained(next: Pick<Claimed, "nextDueAtMs" | "nowMs">): DrainSummary {

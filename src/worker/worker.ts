@@ -113,6 +113,7 @@ export class Worker {
     }
     const drain = this.#newDrain({
       registrations,
+      skipped: handlers.filter((handler) => !registrations.includes(handler)).map(({ name }) => name),
       leaseMs: Math.min(this.#settings.leaseMs, budgetMs + LEASE_MARGIN_MS),
       deadlineMs,
       reserveMs,
@@ -197,6 +198,7 @@ export class Worker {
   #newEndlessDrain(endless: Endless | null, hooks: WorkerHooks): Drain {
     return this.#newDrain({
       registrations: this.#registrations,
+      skipped: [],
       leaseMs: this.#settings.leaseMs,
       deadlineMs: Number.POSITIVE_INFINITY,
       reserveMs: RESERVE_MS,

@@ -13,6 +13,8 @@ const ZERO = {
   lost: 0,
   roundTrips: 1,
   queries: expect.any(Number),
+  unhandled: [],
+  skipped: [],
   more: false,
   nextDueAtMs: null,
 };
@@ -73,7 +75,8 @@ describe("what a drain does", () => {
     const wadi = memoryWadi();
     await wadi.submit("other", null);
     await wadi.submit("a", null, { queue: "elsewhere" });
-    expect(await new Worker(wadi).task("a", () => 1).drain()).toEqual(ZERO);
+    const unhandled = [{ name: "other", queue: "default", tasks: 1 }];
+    expect(await new Worker(wadi).task("a", () => 1).drain()).toEqual({ ...ZERO, unhandled });
     expect((await new Worker(wadi).task("a", () => 1, { queue: "elsewhere" }).drain()).succeeded).toBe(1);
   });
 

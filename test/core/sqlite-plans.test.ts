@@ -52,6 +52,8 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   select_created: [TASK],
   select_keyed_tasks: [KEY, TASK],
   select_heavy_tasks: [QUEUED, TASK],
+  select_unhandled: [QUEUED],
+  select_held: [TASK],
   select_next_due: [LEASE, QUEUED, LIMITED, LIMIT, START],
   select_retried: [KEY, KEY_OF_TASK, TASK],
   select_task: [KEY, TASK],

@@ -40,6 +40,7 @@ export interface StatementParams {
   select_claimed: { worker_id: string; };
   select_created: { id: string; };
   select_heavy_tasks: { lanes_json: string; max_task_bytes: number; now_ms: number | null; };
+  select_held: { leases_json: string; now_ms: number | null; };
   select_keyed_tasks: { keys_json: string; };
   select_migrations: Record<string, never>;
   select_next_due: { lanes_json: string; now_ms: number | null; };
@@ -50,6 +51,7 @@ export interface StatementParams {
   select_task_states: { ids_json: string; watched_json: string; keys_json: string; };
   select_task_status: { id: string | null; key: string | null; };
   select_tasks: { ids_json: string; };
+  select_unhandled: { lanes_json: string; max_names: number; now_ms: number | null; };
   select_version: Record<string, never>;
   settle_tasks: { settlements_json: string; now_ms: number | null; };
   submit_keyed_tasks: { tasks_json: string; now_ms: number | null; };

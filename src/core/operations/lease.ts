@@ -1,10 +1,13 @@
 import { byClaimOrder, decodeTask, numberOrNull } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
-import { type Operation, single, type Target } from "../operation.ts";
+import type { Operation, Target } from "../operation.ts";
 import type { QueryMeter } from "../query-meter.ts";
 import { bind } from "../statement.ts";
 import type { Task, TaskStatus } from "../task.ts";
 import { fitting, learn, type OversizedTask, tasksAsked, WEIGHS_NOTHING, type Weighing } from "./weigh.ts";
+
+/** Most names of unhandled tasks that a claim reports. */
+const MAX_UNHANDLED = 20;
 
 /** Where a claim may take from: a queue and a name (null: every name), at most `quota` tasks. */
 export interface Lane {
@@ -37,6 +40,16 @@ export interface ClaimRequest {
   readonly weighing?: Weighing | undefined;
   /** Whether to claim only: no lease is recovered, and when more is due is not asked. For where queries are few. */
   readonly brief?: boolean;
+  /** Whether to ask for due tasks in the queues of the lanes that no lane takes. */
+  readonly unhandled?: boolean;
+}
+
+/** Due tasks of one name that a worker has no handler for. */
+export interface UnhandledTasks {
+  readonly name: string;
+  readonly queue: string;
+  /** 100 stands for that many or more. */
+  readonly tasks: number;
 }
 
 /** A task whose lease ran out. */
@@ -72,6 +85,8 @@ export interface Claimed {
   readonly oversized: readonly OversizedTask[];
   /** It says only what was claimed. */
   readonly brief: boolean;
+  /** Null if that was not asked. */
+  readonly unhandled: readonly UnhandledTasks[] | null;
 }
 
 /** A task and the token of the claim that holds it. */
@@ -126,14 +141,23 @@ export function claim(
     size.weighs === 0
       ? []
       : [bind(target, "select_heavy_tasks", { lanes_json, max_task_bytes: max_task_bytes! })];
+  const next = bind(target, "select_next_due", { lanes_json });
+  const unhandled = request.unhandled
+    ? [bind(target, "select_unhandled", { lanes_json, max_names: MAX_UNHANDLED })]
+    : [];
   const build = (takes: readonly Statement[], resent: boolean): Operation<Claimed> => ({
     name: "claim",
     mayBeLost: true, // the task is queued then, as if its worker had been killed
-    statements: [...recover, ...takes, ...heavy, bind(target, "select_next_due", { lanes_json })],
+    statements: [...recover, ...takes, ...heavy, next, ...unhandled],
     decode: (results) => {
-      const taken = results.slice(recover.length, recover.length + takes.length).flat();
-      const large = heavy.length === 0 ? [] : results.at(-2)!;
-      const claimed = decodeClaimed(results[recover.length - 1]!, taken, results.at(-1)![0]!, resent);
+      const end = recover.length + takes.length;
+      const taken = results.slice(recover.length, end).flat();
+      const large = heavy.length === 0 ? [] : results[end]!;
+      const [nextRow] = results[end + heavy.length]!;
+      const claimed = {
+        ...decodeClaimed(results[recover.length - 1]!, taken, nextRow!, resent),
+        unhandled: unhandled.length === 0 ? null : results.at(-1)!.map(decodeUnhandled),
+      };
       if (maxBytes === null) return claimed;
       return {
         ...claimed,
@@ -208,7 +232,11 @@ function decodeClaimed(
   };
 }
 
-const UNWEIGHED = { weighing: WEIGHS_NOTHING, leftLarge: false, oversized: [] };
+function decodeUnhandled({ queue, name, tasks }: Row): UnhandledTasks {
+  return { name: String(name), queue: String(queue), tasks: Number(tasks) };
+}
+
+const UNWEIGHED = { weighing: WEIGHS_NOTHING, leftLarge: false, oversized: [], unhandled: null };
 
 function decodeBrief(results: readonly Row[][]): Claimed {
   const claimed = decodeTasks(results.flat());
@@ -243,36 +271,4 @@ function decodeRecovered({ id, name, queue, attempt, status }: Row): Recovered {
     attempt: count,
     status: texts.status as TaskStatus,
   };
-}
-
-/** Extends leases; a task that is absent from the result is no longer held. */
-export function renewLeases(target: Target, held: readonly Held[], leaseMs: number): Operation<Renewed[]> {
-  const leases_json = JSON.stringify(held.map(({ id, workerId }) => ({ id, worker_id: workerId })));
-  const values = { leases_json, lease_ms: leaseMs };
-  return single("heartbeat", bind(target, "renew_leases", values), (rows) => {
-    const renewed = new Map(rows.map((row) => [row.id, decodeRenewed(row)]));
-    return held.flatMap(({ id }) => renewed.get(id) ?? []);
-  });
-}
-
-function decodeRenewed(row: Row): Renewed {
-  return { id: String(row.id), cancelRequested: Number(row.cancel_requested) === 1 };
-}
-
-export interface ProgressReport {
-  /** 0..1; null leaves it alone. */
-  readonly progress: number | null;
-  readonly message: string | null;
-}
-
-/** Reports progress; null if the task is no longer held. */
-export function updateProgress(
-  target: Target,
-  held: Held,
-  report: ProgressReport,
-): Operation<Renewed | null> {
-  const values = { id: held.id, worker_id: held.workerId, ...report };
-  return single("progress", bind(target, "update_progress", values), ([row]) =>
-    row ? decodeRenewed(row) : null,
-  );
 }
