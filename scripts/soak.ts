@@ -10,11 +10,14 @@ const { plan, engines, faults, json } = readOptions(
   {
     minutes: { value: "N", about: "how long it goes on, 10 if not given; may be a fraction" },
     engine: { value: "NAME", list: true, about: `only these, at one time: ${ENGINES.join(", ")}` },
-    rate: { value: "N", about: "tasks a second that are submitted to each engine, 50 if not given" },
+    rate: {
+      value: "N",
+      about: "tasks a second that are submitted to each database, 50 if not given, 30 with --faults",
+    },
     faults: { about: "inject faults into requests, connections, servers and handlers instead" },
     json: { about: "print the results as one line of JSON, last" },
   },
-  ({ minutes = "10", faults = false, rate = faults ? "25" : "50", engine = ENGINES, json }) => {
+  ({ minutes = "10", faults = false, rate = faults ? "30" : "50", engine = ENGINES, json }) => {
     if (faults && engine !== ENGINES)
       throw new Error("--faults runs on all of its databases: leave out --engine");
     for (const name of engine) {

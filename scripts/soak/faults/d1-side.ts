@@ -13,7 +13,7 @@ const MAX_ATTEMPTS = 3;
 const NEARLY = 30;
 /** How many tasks one invocation is given: more than it can do. */
 const BACKLOG = 120;
-const EVERY_MS = 1500;
+const EVERY_MS = 1000;
 
 /** D1 in workerd, and invocations that are refused every query beyond the limit of the free plan. */
 export const openD1Side: OpenSide = async (scene, perSecond) => {

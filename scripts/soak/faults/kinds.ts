@@ -27,7 +27,7 @@ export class FaultLog {
 
   /** Records a fault that is over after `lastsMs`. */
   add(kind: Kind, worker: string | null, lastsMs = 0): void {
-    this.faults.push({ kind, worker, overAtMs: Date.now() + lastsMs });
+    this.faults.push({ kind, worker, overAtMs: Math.round(Date.now() + lastsMs) });
   }
 
   get counts(): Record<Kind, number> {

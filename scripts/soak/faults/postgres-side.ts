@@ -13,6 +13,7 @@ const LEASE_MS = 5000;
 const EVERY_MS = 2200;
 /** A request is held for longer than a lease so often: what it says is outdated when it arrives. */
 const HOLD_EVERY_MS = 9000;
+const FAIL_OVER_EVERY_MS = 1500;
 const READ_ONLY_MS = 400;
 /** Enough for a task whose workers are hit again and again. */
 const MAX_ATTEMPTS = 50;
@@ -79,7 +80,7 @@ export const openPostgresSide: OpenSide = async (scene, perSecond) => {
         inject("lostAnswers"),
         inject("halfOpen"),
         repeat(HOLD_EVERY_MS, signal, () => pick(links.slice(0, -1)).hold(LEASE_MS + Math.random() * 1200)),
-        repeat(EVERY_MS, signal, failOver),
+        repeat(FAIL_OVER_EVERY_MS, signal, failOver),
       ]);
     },
     async close() {

@@ -53,8 +53,11 @@ export async function produce(
 ): Promise<void> {
   const open = new Set<Promise<void>>();
   let due = 0;
+  let lastMs = performance.now();
   while (!signal.aborted) {
-    due += (perSecond * TICK_MS) / 1000;
+    const nowMs = performance.now();
+    due += (perSecond * (nowMs - lastMs)) / 1000; // a tick may come late
+    lastMs = nowMs;
     if (open.size < MAX_OPEN) {
       const submitting = submit(wadi, Math.floor(due), rest, accepted).catch((error) =>
         failed(`submit: ${String(error)}`),
