@@ -42,7 +42,11 @@ export class PgConnections {
     this.#unsent = unsent;
     if (watched.has(pool)) return;
     watched.add(pool);
-    pool.on("connect", (client) => heardAtMs.set(client, performance.now()));
+    pool.on("connect", (client) => {
+      heardAtMs.set(client, performance.now());
+      // The packet that opens a connection may end it too, before the borrower can listen: that would end the process.
+      client.on("error", ignore);
+    });
   }
 
   /** Calls `use` with a connection. If `signal` aborts, it is destroyed, which fails what waits for its answer. */

@@ -1,0 +1,40 @@
+import { spawnSync } from "node:child_process";
+import { expect, it } from "vitest";
+
+/** A server that is shut down while a connection is opened: one packet says that it is ready, and that it ends. */
+const PROGRAM = `
+  import { createServer } from "node:net";
+  import { Pool } from "pg";
+  import { pg } from "./src/drivers/pg.ts";
+  const message = (type, ...parts) => {
+    const body = Buffer.concat(parts.map((part) => Buffer.from(part)));
+    const head = Buffer.alloc(5);
+    head.write(type);
+    head.writeInt32BE(body.length + 4, 1);
+    return Buffer.concat([head, body]);
+  };
+  const ready = [message("R", [0, 0, 0, 0]), message("Z", "I")];
+  const ended = message("E", "SFATAL\\0", "C57P01\\0", "Mterminating connection due to administrator command\\0", "\\0");
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => socket.end(Buffer.concat([...ready, ended])));
+  });
+  server.listen(0, "127.0.0.1", async () => {
+    const pool = new Pool({ host: "127.0.0.1", port: server.address().port, user: "u", database: "d", max: 1 });
+    const executor = pg(pool);
+    for (let n = 0; n < 3; n++) {
+      const kind = await executor.run({ sql: "select 1", params: [] }).then(() => "answered", executor.classify);
+      console.log(kind);
+    }
+    server.close();
+    await pool.end();
+  });`;
+
+it("a connection that ends in the packet that opens it fails its request, not the process", () => {
+  const args = ["--input-type=module", "--eval", PROGRAM];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 20_000 });
+  expect(stderr).not.toContain("Unhandled 'error' event");
+  expect(stdout.trim().split("\n")).toHaveLength(3);
+  expect(stdout).not.toContain("answered");
+  expect(status).toBe(0);
+});
