@@ -33,7 +33,7 @@ export class Signals {
   readonly #queued: Channel;
   readonly #shared: SharedSignals;
 
-  /** @param database What identifies the database in this process. */
+  /** @param database What identifies the database within the process; see `Executor`. */
   constructor(executor: Executor, database: string | object | undefined = executor.database) {
     this.#shared = new SharedSignals(database, {
       done: (ids) => this.#deliverDone(ids),
@@ -61,19 +61,19 @@ export class Signals {
     return this.#done.state;
   }
 
-  /** Wakes the waits for these tasks in this process. Call it once they are terminal in the database. */
+  /** Wakes the waits of this process for these tasks. Call it once they are terminal in the database. */
   done(ids: readonly string[]): void {
     this.#deliverDone(ids);
     this.#shared.done(ids);
   }
 
-  /** Wakes the idle workers of this process. Call it once the database has the tasks, also those that are due later. */
+  /** Wakes the idle workers: call it in this process once the database has the tasks, also those that are due later. */
   queued(queues: readonly string[] | null): void {
     this.#deliverQueued(queues);
     this.#shared.queued(queues);
   }
 
-  /** Reports running tasks that were asked to stop to the workers of this process. Call it once the database has it. */
+  /** Reports running tasks that were asked to stop to the workers that this process has. Call it once the database has it. */
   canceled(ids: readonly string[] | null): void {
     this.#deliverCanceled(ids);
     this.#shared.canceled(ids);
