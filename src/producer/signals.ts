@@ -29,8 +29,11 @@ export class Signals {
   readonly #briefListeners = new Set<QueuedListener>();
   readonly #gapListeners = new Set<() => void>();
   readonly #cancelListeners = new Set<CancelListener>();
+  /** Those for whom no connection is opened. */
+  readonly #briefCancelListeners = new Set<CancelListener>();
   readonly #done: Channel;
   readonly #queued: Channel;
+  readonly #canceled: Channel;
   readonly #shared: SharedSignals;
 
   /** @param database What identifies the database within the process; see `Executor`. */
@@ -46,6 +49,9 @@ export class Signals {
     });
     this.#queued = new Channel(executor, "cairnq_queued", this.#queuedListeners, (queue, error) =>
       this.#deliverQueued(queue === null ? null : [queue], error),
+    );
+    this.#canceled = new Channel(executor, "wadi_canceled", this.#cancelListeners, (id) =>
+      this.#deliverCanceled(id === null ? null : [id]),
     );
   }
 
@@ -127,8 +133,20 @@ export class Signals {
   onCanceled(listener: CancelListener): () => void {
     this.#cancelListeners.add(listener);
     this.#shared.join();
+    this.#canceled.open();
     return () => {
       this.#cancelListeners.delete(listener);
+      this.#canceled.rest();
+      this.#leaveIfUnused();
+    };
+  }
+
+  /** `onCanceled` for a listener that stays for a moment only: it opens no connection, and hears one that is open. */
+  whileCanceled(listener: CancelListener): () => void {
+    this.#briefCancelListeners.add(listener);
+    this.#shared.join();
+    return () => {
+      this.#briefCancelListeners.delete(listener);
       this.#leaveIfUnused();
     };
   }
@@ -140,7 +158,7 @@ export class Signals {
 
   /** Stops to listen, for good: waits go on by polling alone. */
   async close(): Promise<void> {
-    await Promise.all([this.#done.close(), this.#queued.close()]);
+    await Promise.all([this.#done.close(), this.#queued.close(), this.#canceled.close()]);
     for (const listener of this.#gapListeners) listener();
   }
 
@@ -153,12 +171,12 @@ export class Signals {
   }
 
   #deliverCanceled(ids: readonly string[] | null): void {
-    for (const listener of [...this.#cancelListeners]) listener(ids);
+    for (const listener of [...this.#cancelListeners, ...this.#briefCancelListeners]) listener(ids);
   }
 
   #leaveIfUnused(): void {
-    const listeners = this.#queuedListeners.size + this.#briefListeners.size + this.#cancelListeners.size;
-    const users = this.#waiting.size + listeners;
+    const cancels = this.#cancelListeners.size + this.#briefCancelListeners.size;
+    const users = this.#waiting.size + this.#queuedListeners.size + this.#briefListeners.size + cancels;
     if (users === 0) this.#shared.leave();
   }
 }

@@ -111,7 +111,8 @@ export class Drain {
       if (this.#exchange.hear(queues)) this.#alarm.wake();
     };
     const unlisten = endless === null ? wadi.signals.whileQueued(hear) : wadi.signals.onQueued(hear);
-    const unheed = wadi.signals.onCanceled((ids) => this.#canceled(ids));
+    const heed = (ids: readonly string[] | null) => this.#canceled(ids);
+    const unheed = endless === null ? wadi.signals.whileCanceled(heed) : wadi.signals.onCanceled(heed);
     const { running } = this.#hand;
     const watch = watchDrain(this.#plan, running, () => {
       this.#hand.leases.renewNow();

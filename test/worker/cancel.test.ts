@@ -121,3 +121,24 @@ test("a lease that is lost is noticed by the poll, and a wrong cancelPollMs is r
   expect(await worker.drain({ budgetMs: 9000 })).toMatchObject({ lost: 1 });
   expect(() => new Worker(wadi, { cancelPollMs: 99 })).toThrow("cancelPollMs must be an integer from 100");
 });
+
+test("a worker that listens to Postgres hears at once what another process cancels, and by a replace too", async () => {
+  const open = await pickTargets(["pg"])[0]!.open();
+  try {
+    const [wadi, other] = [new Wadi(open.executor), elsewhere(await open.connect())];
+    await wadi.migrate();
+    const worker = new Worker(wadi, { cancelPollMs: 3_600_000 }).task("a", untilAborted);
+    const { id } = await other.submit("a", 1);
+    await other.submit("a", 2, { key: "k" });
+    const running = worker.run();
+    await until(() => worker.stats().running === 2 && worker.stats().push === "listening");
+    await other.cancel(id);
+    await other.submit("a", 3, { key: "k", conflict: "replace", delayMs: 60_000 });
+    await until(() => worker.stats().totals.canceled === 2);
+    await worker.stop();
+    expect(await running).toMatchObject({ canceled: 2, lost: 0 });
+    await wadi.close();
+  } finally {
+    await open.close();
+  }
+});

@@ -1,6 +1,7 @@
 -- Cancels the live task behind each key that is submitted with the policy 'replace', unless it is throttled.
 -- A task of another name is left alone where 'own_name' is given: it has the key, and the submit is refused.
 -- A submit whose own task exists already was sent before and changes nothing.
+-- The worker of a running task is notified: pg_notify returns nothing, which is added to the id.
 -- @param keys_json json
 -- @param now_ms integer?
 -- @returns id
@@ -34,4 +35,4 @@ update cairnq_tasks t set
   updated_at_ms = (select ms from now)
 from locked l
 where t.id = l.id
-returning t.id
+returning t.id || coalesce(case t.status when 'running' then pg_notify('wadi_canceled', t.id)::text end, '') as id

@@ -1,4 +1,5 @@
 -- Cancels a queued task at once and asks a running one to stop. Anything else is left alone.
+-- The worker of a running task is notified: pg_notify returns nothing, which is added to the id.
 -- @param id text?
 -- @param key text?
 -- @param now_ms integer?
@@ -14,4 +15,4 @@ update cairnq_tasks t set
 from now
 where t.id = coalesce(@guard(), :id::text, (select k.task_id from cairnq_task_keys k where k.key = :key::text))
   and (t.status = 'queued' or (t.status = 'running' and t.cancel_requested_at_ms is null))
-returning t.id
+returning t.id || coalesce(case t.status when 'running' then pg_notify('wadi_canceled', t.id)::text end, '') as id
