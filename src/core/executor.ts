@@ -83,7 +83,7 @@ export interface NativeBatch<Native> {
   /** Whether `value` is a statement of the client's own kind. */
   is(value: unknown): value is Native;
   /** Sends all of them in order in one transaction and one round trip; all or nothing. */
-  batch(statements: readonly Native[]): Promise<Row[][]>;
+  batch(statements: readonly Native[], options?: SendOptions): Promise<Row[][]>;
   /** The rows in what the client answers to one of `prepare`. */
   rows(result: unknown): Row[];
 }

@@ -94,7 +94,7 @@ export function neonHttp<Q extends NeonQueryLike>(
     native: {
       prepare: (statements) => statements.map((statement) => query(statement)),
       is: (value): value is Q => (value as Q | null)?.queryData !== undefined,
-      batch: (queries) => sendAll(queries),
+      batch: (queries, { signal } = {}) => sendAll(queries, signal),
       // The results are as the owner's transaction asked for them.
       rows: (result) => (Array.isArray(result) ? result : (result as { rows: Row[] }).rows),
     },

@@ -59,8 +59,8 @@ export function ownStatements(executor: Executor, statements: readonly OwnStatem
   const prepared = own.flatMap((statement) =>
     "native" in statement ? [statement.native] : native.prepare([statement]),
   );
-  return (before, after) =>
-    native.batch([...native.prepare(before), ...prepared, ...native.prepare([after])]);
+  return (before, after, options) =>
+    native.batch([...native.prepare(before), ...prepared, ...native.prepare([after])], options);
 }
 
 function toStatement(
