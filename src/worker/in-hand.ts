@@ -4,41 +4,16 @@ import type { Claimed, ClaimRequest, Renewed } from "../core/operations/lease.ts
 import type { TaskStatus } from "../core/task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
-import type { ByteBudget } from "./bytes.ts";
 import { Calls } from "./calls.ts";
 import { Delivery, type DeliveryOwner } from "./delivery.ts";
-import { reportLate, type WorkerHooks } from "./hooks.ts";
+import { reportLate } from "./hooks.ts";
+import type { InHandOptions } from "./in-hand-options.ts";
 import { Lanes } from "./lanes.ts";
 import { type Lease, Leases } from "./leases.ts";
 import type { Pool } from "./pools.ts";
-import type { Tally } from "./tally.ts";
-import { Behind, type Unreturned } from "./unreturned.ts";
+import { Behind } from "./unreturned.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
-
-export interface InHandOptions {
-  readonly wadi: Wadi;
-  readonly hooks: WorkerHooks;
-  readonly backoff: Backoff;
-  readonly leaseMs: number;
-  /** When the drain is over. */
-  readonly deadlineMs: number;
-  /** When handlers are stopped. */
-  readonly stopAtMs: number;
-  /** How long an aborted handler may take to come back before it is cut off, in milliseconds. */
-  readonly cutOffMs: number;
-  readonly pools: readonly Pool[];
-  readonly bytes: ByteBudget;
-  readonly tally: Tally;
-  readonly call: AttemptOwner["call"];
-  readonly unreturned: Unreturned;
-  /** Called when attempts ended outside of a call of `start`. */
-  readonly onEnd: () => void;
-  /** Called with an error that no other place takes: the drain fails with it. */
-  readonly onFault: (error: unknown) => void;
-  /** Called when a task has ended or is lost without a settlement of the outbox. */
-  readonly onChange: () => void;
-}
 
 /**
  * The tasks a worker holds: those that are ready, those that run, and those that wait to be settled.
@@ -99,6 +74,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
     const { bytes, tally } = this.#options;
     const lease: Lease = { workerId, endsAtMs: sentAtMs + leaseMs, inPlay: claimed.tasks.length };
     const { tasks, bytes: sizes, limitKeys, nowMs } = claimed;
+    this.#loseClaimed(claimed);
     const lanes = tasks.map((task) => this.#lanes.of(task));
     for (const pool of this.#options.pools) {
       pool.answered(lanes.reduce((count, lane) => (lane.pool === pool ? count + 1 : count), 0));
@@ -122,6 +98,13 @@ export class InHand implements AttemptOwner, DeliveryOwner {
         pool.hungry = true;
       }
     }
+  }
+
+  /** A task that is held and claimed again, or recovered, was held under a lease that is gone. */
+  #loseClaimed({ tasks, recovered }: Claimed): void {
+    if (recovered.length === 0 && !tasks.some(({ attempt }) => attempt > 1)) return;
+    const ids = new Set([...recovered, ...tasks].map(({ id }) => id));
+    this.#lose(({ id }) => ids.has(id));
   }
 
   #wake(): void {
@@ -237,8 +220,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
 
   /** Hands back what has not started. */
   releaseReady(): void {
-    for (const { ready } of this.#options.pools) for (const attempt of ready.takeAll()) attempt.release();
-    for (const attempt of this.#behind.takeAll()) attempt.release();
+    for (const attempt of this.#takeUnstarted(() => true)) attempt.release();
   }
 
   /** Hands back the last ones of what was claimed ahead while it is more bytes than may be. */
@@ -276,9 +258,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
     }
     // What is canceled before it started is handed back: the database makes it canceled then.
     const isOver = ({ hasEnded, canceled }: Attempt) => hasEnded || canceled;
-    for (const { ready } of this.#options.pools)
-      for (const attempt of ready.takeAll(isOver)) attempt.release();
-    for (const attempt of this.#behind.takeAll(isOver)) attempt.release();
+    for (const attempt of this.#takeUnstarted(isOver)) attempt.release();
   }
 
   /** Gives up what may be somebody else's by now. */
@@ -293,8 +273,12 @@ export class InHand implements AttemptOwner, DeliveryOwner {
   }
 
   #lose(which: (attempt: Attempt) => boolean): void {
-    for (const { ready } of this.#options.pools) for (const attempt of ready.takeAll(which)) attempt.lose();
-    for (const attempt of this.#behind.takeAll(which)) attempt.lose();
+    for (const attempt of this.#takeUnstarted(which)) attempt.lose();
     for (const attempt of this.held()) if (which(attempt)) attempt.lose();
+  }
+
+  #takeUnstarted(which: (attempt: Attempt) => boolean): Attempt[] {
+    const ready = this.#options.pools.flatMap((pool) => pool.ready.takeAll(which));
+    return [...ready, ...this.#behind.takeAll(which)];
   }
 }

@@ -244,4 +244,26 @@ describe("a call that goes on after its outcome", () => {
     expect(order.slice(0, 2)).toEqual(["a begins", "a ends"]);
     expect(errors).toEqual([["late", 1]]);
   });
+
+  test("is told that its lease is lost, and waited for, when its worker claims the task again", async () => {
+    const clock = new ManualClock();
+    const wadi = memoryWadi({ clock: clock.read });
+    const { id } = await wadi.submit("a", null);
+    const order: string[] = [];
+    const options = { concurrency: 3, pollMs: 5, maxPollMs: 10 };
+    const worker = new Worker(wadi, options).task("a", async ({ attempt, signal }) => {
+      order.push(`${attempt} begins`);
+      if (attempt > 1) return "again";
+      clock.advance(60_001); // the claim of the next poll recovers the lease and takes the task anew
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      order.push(signal.reason.name);
+      await pause(30);
+      order.push("1 ends");
+    });
+    const running = worker.run();
+    await until(async () => (await wadi.get(id))!.status === "succeeded");
+    await worker.stop();
+    expect(await running).toMatchObject({ claimed: 2, succeeded: 1, lost: 1, recovered: 1 });
+    expect(order).toEqual(["1 begins", "LostLease", "1 ends", "2 begins"]);
+  });
 });
