@@ -36,7 +36,7 @@ export interface MigrateOptions {
  */
 export async function migrate(executor: Executor, options?: MigrateOptions): Promise<void> {
   const wanted = wantedMigrations(executor.protocol, options);
-  for (let failures = 0, known = 0; ; ) {
+  for (let failures = 0, known = 0, hasLedger = false; ; ) {
     const applied = await appliedMigrations(executor);
     if (applied.size > known) failures = 0; // whoever applied it
     known = applied.size;
@@ -51,7 +51,8 @@ export async function migrate(executor: Executor, options?: MigrateOptions): Pro
     const next = isAtOnce ? missing : missing.slice(0, 1);
     if (next.length === 0) return;
     try {
-      await createReferenceLedger(executor);
+      if (!hasLedger) await createReferenceLedger(executor);
+      hasLedger = true;
       await executor.batch(migrationBatch(executor, next));
       if (isAtOnce) return;
     } catch (error) {
