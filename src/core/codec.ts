@@ -47,7 +47,7 @@ export function decodeTask(row: Row): Task {
     attempt: decodeNumber(row.attempt),
     maxAttempts: decodeNumber(row.max_attempts),
     crashes: decodeNumber(row.crashes),
-    maxCrashes: decodeNumber(row.max_crashes),
+    maxCrashes: numberOrNull(row.crash_limit),
     priority: decodeNumber(row.priority),
     workerId: textOrNull.worker_id ?? null,
     leaseUntilMs: numberOrNull(row.lease_until_ms),
@@ -75,5 +75,5 @@ export function decodeFailure(row: Row): TaskFailure {
 
 /** The order of a claim. */
 export function byClaimOrder(a: Task, b: Task): number {
-  return b.priority - a.priority || a.runAtMs - b.runAtMs || (a.id < b.id ? -1 : 1);
+  return b.priority - a.priority || a.runAtMs - b.runAtMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

@@ -31,7 +31,7 @@ import {
   type TaskState,
 } from "./operations/read.ts";
 import { checkLeases, type ProgressReport, renewLeases, updateProgress } from "./operations/renew.ts";
-import { type Settled, type Settlement, settle } from "./operations/settle.ts";
+import { type Settled, type Settlement, type Start, settle } from "./operations/settle.ts";
 import { type NewTask, type SubmittedTask, submit } from "./operations/submit.ts";
 import { answerBytes } from "./operations/weigh.ts";
 import { inPages } from "./pages.ts";
@@ -163,7 +163,11 @@ export class Store extends Session {
   }
 
   /** @param resent Whether the same was sent before and may have been committed: then what it did is found again. */
-  settle(settlements: readonly Settlement[], call?: CallOptions, resent = false): Promise<Settled[]> {
+  settle(
+    settlements: readonly (Settlement | Start)[],
+    call?: CallOptions,
+    resent = false,
+  ): Promise<Settled[]> {
     const operation = settle(this.target, settlements, this.maxBytes);
     return this.execute(resent ? again(operation) : operation, call);
   }
@@ -174,7 +178,7 @@ export class Store extends Session {
    * @param resent Whether the same was sent before and may have been committed: then what it did is found again.
    */
   cycle(
-    settlements: readonly Settlement[],
+    settlements: readonly (Settlement | Start)[],
     request: ClaimRequest,
     call?: CallOptions,
     resent = false,

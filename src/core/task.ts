@@ -52,7 +52,8 @@ export interface Task<Payload = unknown, Result = unknown> {
   readonly maxAttempts: number;
   /** Leases that ran out so far: a worker was killed, froze or ran out of memory. */
   readonly crashes: number;
-  readonly maxCrashes: number;
+  /** Null: only attempts count, as for tasks that other SDKs submitted. */
+  readonly maxCrashes: number | null;
   /** Higher runs first. */
   readonly priority: number;
   /** Lease token of the claim that runs it, or that ran it last. */

@@ -60,6 +60,10 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
       /** Leases that ran out on it. */
       crashes: integer("crashes").notNull().default(0),
       maxCrashes: integer("max_crashes").notNull().default(3),
+      /** Null for what other SDKs submitted: only attempts count. */
+      crashLimit: integer("crash_limit"),
+      /** Which tasks of a claim have not started. */
+      hold: text("hold"),
     },
     (t) => [
       index("wadi_tasks_queued_idx")

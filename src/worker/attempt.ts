@@ -2,9 +2,8 @@ import { fraction } from "../core/arguments.ts";
 import type { Backoff } from "../core/backoff.ts";
 import { monotonicMs, toEpochMs } from "../core/clock.ts";
 import { InvalidArgument, LostLease, TaskCanceled, TaskError } from "../core/errors.ts";
-
 import { encodeJson } from "../core/json.ts";
-import type { Held, Renewed } from "../core/operations/lease.ts";
+import type { Claimed, Held, Renewed } from "../core/operations/lease.ts";
 import type { Outcome, Settlement } from "../core/operations/settle.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { QueryMeter } from "../core/query-meter.ts";
@@ -45,8 +44,10 @@ export class Attempt implements Held {
   readonly lease: Lease;
   /** Length of its payload as JSON. */
   readonly bytes: number;
-  /** What it is limited by over the whole fleet; empty if by nothing. */
+  /** What limits it over the whole fleet; empty if by nothing. */
   readonly limitKey: string;
+  /** Whether the database takes it for not started, so that it must not start before that is announced. */
+  isHeld: boolean;
   /** From its due time to its claim, in milliseconds. */
   readonly queuedMs: number;
   /** The call it is in; null before it starts. */
@@ -76,18 +77,19 @@ export class Attempt implements Held {
 
   constructor(
     owner: AttemptOwner,
-    task: Task,
+    { tasks, bytes, limitKeys, held, nowMs }: Claimed,
+    index: number,
     member: Member,
     lease: Lease,
-    claim: { readonly bytes: number; readonly limitKey: string; readonly nowMs: number },
   ) {
     this.#owner = owner;
-    this.task = task;
+    this.task = tasks[index]!;
     this.member = member;
     this.lease = lease;
-    this.bytes = claim.bytes;
-    this.limitKey = claim.limitKey;
-    this.queuedMs = Math.max(0, claim.nowMs - task.runAtMs);
+    this.bytes = bytes[index]!;
+    this.limitKey = limitKeys[index]!;
+    this.isHeld = held[index]!;
+    this.queuedMs = Math.max(0, nowMs - this.task.runAtMs);
   }
 
   get id(): string {

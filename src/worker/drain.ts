@@ -65,7 +65,6 @@ export class Drain {
     this.#tally = new Tally(wadi, hooks, meter);
     this.#tally.leftOut.skip(plan.skipped);
     this.#polls = pollsOf(plan);
-    this.#intake = new Intake(plan, this.#pools, bytes, this.#tally, this.budget);
     this.#hand = new InHand({
       ...plan,
       pools: this.#pools,
@@ -78,6 +77,7 @@ export class Drain {
       onFault: (error) => this.#wire.fault(error),
       onChange: () => this.#exchange.changed(),
     });
+    this.#intake = new Intake(plan, this.#pools, bytes, this.#tally, this.budget, this.#hand);
     this.#wire = new Wire(plan, this.#tally, this.#hand, meter, this.#alarm.wake);
     const parts = {
       plan,
@@ -139,7 +139,7 @@ export class Drain {
       const nowMs = monotonicMs();
       this.#stopIfDue(nowMs);
       this.#hand.running.expire(nowMs);
-      if (this.#wire.failures > 0) this.#hand.loseOutlived(nowMs);
+      if (this.#wire.failures > 0) this.#hand.lose(({ lease }) => lease.endsAtMs <= nowMs);
       if (!this.#turns.isYielding) this.#start();
       if (this.#wire.failure !== null) break;
       if (!this.#wire.isBusy) {

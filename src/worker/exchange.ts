@@ -75,13 +75,23 @@ export class Exchange {
     }
     const { limited, weighing } = plan.learned;
     const brief = budget.isBrief && hasRoom && attempts.length > 0 && !limited && !weighing.weighs;
+    const starts = hand.company.announce();
     const request = claims ? intake.request(stopAtMs - nowMs, brief) : null;
-    return { attempts, request, sentAtMs: nowMs, version: outlook.version, resent: false };
+    return { attempts, starts, request, sentAtMs: nowMs, version: outlook.version, resent: false };
   }
 
   answered(cycle: Cycle, [settled, claimed]: readonly [readonly Settled[], Claimed | null]): void {
     this.#settle(cycle.attempts, settled, claimed);
+    this.#start(cycle.starts, settled.slice(cycle.attempts.length));
     if (claimed !== null) this.#take(claimed, cycle);
+  }
+
+  /** Without an answer to an announcement it is made again. */
+  #start(starts: readonly Attempt[], stored: readonly Settled[]): void {
+    const { hand } = this.#parts;
+    const lost = new Set(starts.filter((_, i) => stored[i]?.status === null));
+    if (lost.size > 0) hand.lose((attempt) => lost.has(attempt));
+    hand.company.announced(starts.filter((attempt, i) => i < stored.length && !lost.has(attempt)));
   }
 
   #settle(attempts: readonly Attempt[], settled: readonly Settled[], claimed: Claimed | null): void {

@@ -5,6 +5,7 @@ import type { TaskStatus } from "../core/task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { Calls } from "./calls.ts";
+import { Company } from "./company.ts";
 import { Delivery, type DeliveryOwner } from "./delivery.ts";
 import { reportLate } from "./hooks.ts";
 import type { InHandOptions } from "./in-hand-options.ts";
@@ -36,6 +37,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
   readonly #options: InHandOptions;
   readonly #lanes: Lanes;
   readonly leases: Leases;
+  readonly company: Company;
   #isStarting = false;
 
   constructor(options: InHandOptions) {
@@ -46,6 +48,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
     this.call = options.call;
     this.running = new Calls(options.stopAtMs, options.cutOffMs);
     this.leases = new Leases(options.leaseMs, options.deadlineMs);
+    this.company = new Company(options.pools, this.running);
     this.#behind = new Behind(options.unreturned, (attempt) => {
       this.#lanes.poolOf(attempt.member).ready.add(attempt);
       this.#wake();
@@ -73,7 +76,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
   add(claimed: Claimed, { workerId, leaseMs }: ClaimRequest, sentAtMs: number): void {
     const { bytes, tally } = this.#options;
     const lease: Lease = { workerId, endsAtMs: sentAtMs + leaseMs, inPlay: claimed.tasks.length };
-    const { tasks, bytes: sizes, limitKeys, nowMs } = claimed;
+    const { tasks } = claimed;
     this.#loseClaimed(claimed);
     const lanes = tasks.map((task) => this.#lanes.of(task));
     for (const pool of this.#options.pools) {
@@ -83,13 +86,10 @@ export class InHand implements AttemptOwner, DeliveryOwner {
     for (let i = 0; i < tasks.length; i++) {
       const task = tasks[i]!;
       const { pool, member } = lanes[i]!;
-      const attempt = new Attempt(this, task, member, lease, {
-        bytes: sizes[i]!,
-        limitKey: limitKeys[i]!,
-        nowMs,
-      });
+      const attempt = new Attempt(this, claimed, i, member, lease);
       tally.claim(attempt);
       member.add(task.queue, 1);
+      this.company.add(attempt);
       if (bytes.take(attempt.bytes)) {
         if (!this.#behind.takes(attempt)) pool.ready.add(attempt);
       } else {
@@ -104,7 +104,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
   #loseClaimed({ tasks, recovered }: Claimed): void {
     if (recovered.length === 0 && !tasks.some(({ attempt }) => attempt > 1)) return;
     const ids = new Set([...recovered, ...tasks].map(({ id }) => id));
-    this.#lose(({ id }) => ids.has(id));
+    this.lose(({ id }) => ids.has(id));
   }
 
   #wake(): void {
@@ -118,7 +118,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
       while (pool.ready.size > 0) {
         const nowMs = monotonicMs();
         if (!mayGoOn(pool, nowMs)) break;
-        const attempts = pool.next();
+        const attempts = pool.next((attempt) => this.company.mayStart(attempt));
         if (attempts.length === 0) break;
         this.#deliver(pool, attempts, nowMs);
       }
@@ -213,7 +213,9 @@ export class InHand implements AttemptOwner, DeliveryOwner {
     this.#wake();
   }
 
-  #free({ bytes, member, task }: Attempt): void {
+  #free(attempt: Attempt): void {
+    const { bytes, member, task } = attempt;
+    this.company.remove(attempt);
     this.#options.bytes.ended(bytes);
     member.add(task.queue, -1);
   }
@@ -261,18 +263,14 @@ export class InHand implements AttemptOwner, DeliveryOwner {
     for (const attempt of this.#takeUnstarted(isOver)) attempt.release();
   }
 
-  /** Gives up what may be somebody else's by now. */
-  loseOutlived(nowMs: number): void {
-    this.#lose(({ lease }) => lease.endsAtMs <= nowMs);
-  }
-
   /** Gives up everything, also what had ended: nobody will ask any more what became of it. */
   giveUp(unanswered: readonly Attempt[] = []): void {
-    this.#lose(() => true);
+    this.lose(() => true);
     for (const attempt of [...unanswered, ...this.outbox]) this.#options.tally.lose(attempt);
   }
 
-  #lose(which: (attempt: Attempt) => boolean): void {
+  /** Gives up what is no longer held by this worker. */
+  lose(which: (attempt: Attempt) => boolean): void {
     for (const attempt of this.#takeUnstarted(which)) attempt.lose();
     for (const attempt of this.held()) if (which(attempt)) attempt.lose();
   }

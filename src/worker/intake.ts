@@ -1,6 +1,7 @@
 import { ulid } from "../core/ids.ts";
 import type { ClaimRequest } from "../core/operations/lease.ts";
 import type { ByteBudget } from "./bytes.ts";
+import type { InHand } from "./in-hand.ts";
 import type { DrainPlan } from "./plan.ts";
 import type { Pool } from "./pools.ts";
 import type { QueryBudget } from "./query-budget.ts";
@@ -13,11 +14,20 @@ export class Intake {
   readonly #bytes: ByteBudget;
   readonly #tally: Tally;
   readonly #budget: QueryBudget;
+  readonly #hand: InHand;
   /** Claims composed: the pools take turns in being asked first. */
   #claims = 0;
   #isClosed = false;
 
-  constructor(plan: DrainPlan, pools: readonly Pool[], bytes: ByteBudget, tally: Tally, budget: QueryBudget) {
+  constructor(
+    plan: DrainPlan,
+    pools: readonly Pool[],
+    bytes: ByteBudget,
+    tally: Tally,
+    budget: QueryBudget,
+    hand: InHand,
+  ) {
+    this.#hand = hand;
     this.#plan = plan;
     this.#pools = pools;
     this.#bytes = bytes;
@@ -38,7 +48,8 @@ export class Intake {
   /** Tasks that a claim may bring. */
   get room(): number {
     if (this.#isClosed || !this.#budget.mayClaim(this.#plan.learned.limited)) return 0;
-    const tasksLeft = this.#plan.maxTasks - this.#tally.claimed;
+    const { company, ready } = this.#hand;
+    const tasksLeft = Math.min(this.#plan.maxTasks - this.#tally.claimed, company.room(ready));
     if (!this.#bytes.isLimited) return tasksLeft;
     const open = this.#pools.reduce((sum, pool) => sum + pool.open, 0);
     return Math.min(tasksLeft, this.#bytes.room(open));
@@ -75,6 +86,6 @@ export class Intake {
     });
     const { name, leaseMs, learned } = this.#plan;
     const unhandled = this.#claims === 1; // also where a trip fails: it is sent again as it is
-    return { pools, workerId: `${name}:${ulid()}`, leaseMs, ...learned, brief, unhandled };
+    return { pools, workerId: `${name}:${ulid()}`, leaseMs, announces: true, ...learned, brief, unhandled };
   }
 }

@@ -62,6 +62,11 @@ export class Pool {
   hungry = true;
   /** Tasks started so far. */
   started = 0;
+  /** Tasks that may start until more are announced. */
+  window: number;
+  readonly #leastWindow: number;
+  /** Tasks started when the last round trip was composed. */
+  #startedBefore = 0;
   readonly #bytes: ByteBudget;
   readonly #prefetch: number;
   readonly #batch: number;
@@ -80,6 +85,8 @@ export class Pool {
     this.#prefetch = prefetch;
     this.#lowWater = Math.floor(prefetch / 2);
     this.#batch = Math.max(...members.map(({ batch }) => batch));
+    this.#leastWindow = Math.max(8, slots * this.#batch);
+    this.window = this.#leastWindow;
   }
 
   /** Tasks that the free slots hold. */
@@ -141,6 +148,8 @@ export class Pool {
   ask(limit: number, leftMs: number): ClaimPool {
     const rotates = this.members.length > 1 || this.members[0]!.registration.queues.length > 1;
     const lanes: Lane[] = [];
+    // What will have started before the next round trip announces more need not be announced.
+    const later = Math.max(0, this.#ahead - this.window);
     let least = Number.POSITIVE_INFINITY;
     const ahead = this.#ahead;
     for (const { registration, free, ready, inPlay, needsMs } of this.members) {
@@ -148,14 +157,28 @@ export class Pool {
       const quota = limit > 0 && needsMs <= leftMs ? Math.min(limit, room) : 0;
       if (quota > 0) least = Math.min(least, quota);
       for (const queue of registration.queues) {
-        const lane = { queue, name: registration.name, quota };
+        const lane = { queue, name: registration.name, quota, ...(later > 0 && { ahead: later }) };
         lanes.push(rotates ? { ...lane, rank: inPlay.get(queue) ?? 0 } : lane);
       }
     }
     const fits = Number.isFinite(least);
     this.#asked =
       limit > 0 ? { least: fits ? least : 0, started: this.started, ready: this.ready.size } : null;
-    return { lanes, limit: fits ? limit : 0 };
+    if (later === 0 || !fits) return { lanes, limit: fits ? limit : 0 };
+    return { lanes, limit, ahead: Math.min(limit, later) };
+  }
+
+  /**
+   * Tasks that may start until the next round trip but one is answered: three times those of the last one, and many more once
+   * they were too few. Called as a round trip is composed.
+   */
+  plan(): number {
+    const ranDry = this.ready.size > 0 && this.ready.size === this.ready.held;
+    const lately = this.window - (this.window >> 3);
+    const usual = Math.max(this.#leastWindow, 3 * (this.started - this.#startedBefore), lately);
+    this.window = ranDry ? Math.min(this.#leastWindow + this.#prefetch, 32 * this.window) : usual;
+    this.#startedBefore = this.started;
+    return this.window;
   }
 
   /** Takes in how many tasks the claim brought, before they are added. */
@@ -173,14 +196,20 @@ export class Pool {
   }
 
   /** Takes the tasks of the next call; empty if none may start now. */
-  next(): Attempt[] {
+  next(mayStart: (attempt: Attempt) => boolean): Attempt[] {
     if (this.calls >= this.slots) return [];
-    const first = this.ready.take(({ member }) => member.calls < member.maxCalls);
+    const first = this.ready.take(
+      (attempt) => attempt.member.calls < attempt.member.maxCalls && mayStart(attempt),
+    );
     if (first === null) return [];
     const attempts = [first];
     const { member } = first;
-    while (attempts.length < member.batch) {
-      const another = this.ready.take((attempt) => attempt.member === member);
+    // A call with a task whose worker vanished before has only that one.
+    const most = first.task.crashes > 0 ? 1 : member.batch;
+    while (attempts.length < most) {
+      const another = this.ready.take(
+        (attempt) => attempt.member === member && attempt.task.crashes === 0 && mayStart(attempt),
+      );
       if (another === null) break;
       attempts.push(another);
     }

@@ -6,6 +6,8 @@ export class Ready {
   #attempts: Attempt[] = [];
   /** Those before it are taken. */
   #head = 0;
+  /** Those that must not start before that is announced. */
+  held = 0;
   readonly #bytes: ByteBudget;
 
   constructor(bytes: ByteBudget) {
@@ -45,6 +47,27 @@ export class Ready {
     return taken;
   }
 
+  /**
+   * Of those at the front that are to be announced, the last one of each lease, so that at least `window` tasks may start;
+   * none if as many may.
+   */
+  heldWithin(window: number): Attempt[] {
+    if (this.held === 0 || this.size - this.held >= window) return [];
+    const last = new Map<unknown, Attempt>();
+    let count = this.size - this.held;
+    for (const attempt of this) {
+      if (!attempt.isHeld || attempt.task.crashes > 0) continue;
+      last.set(attempt.lease, attempt);
+      if (++count >= window) break;
+    }
+    return [...last.values()];
+  }
+
+  countHeld(): void {
+    this.held = 0;
+    for (const attempt of this) if (attempt.isHeld) this.held++;
+  }
+
   takeLast(): Attempt | null {
     if (this.size === 0) return null;
     const attempt = this.#attempts.pop()!;
@@ -56,7 +79,8 @@ export class Ready {
     for (let at = this.#head; at < this.#attempts.length; at++) yield this.#attempts[at]!;
   }
 
-  #count({ bytes, member }: Attempt, sign: 1 | -1): void {
+  #count({ bytes, member, isHeld }: Attempt, sign: 1 | -1): void {
+    if (isHeld) this.held += sign;
     this.#bytes.ready += sign * bytes;
     member.ready += sign;
   }

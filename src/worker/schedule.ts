@@ -25,7 +25,7 @@ export class Schedule {
     const { hand, intake } = this.#parts;
     const { outbox, outboxSinceMs, ready } = hand;
     let atMs = NEVER;
-    if (this.#wire.unanswered !== null || this.#mustLook) atMs = 0;
+    if (this.#wire.unanswered !== null || this.#mustLook || hand.company.isStalled) atMs = 0;
     else if (intake.wantsMore) atMs = this.gatherUntilMs;
     else if (outbox.length > 0) {
       const gatheredAtMs = Math.max(outboxSinceMs, this.#wire.answeredAtMs) + GATHER_MS;

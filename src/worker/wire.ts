@@ -7,6 +7,7 @@ import type { Settled } from "../core/operations/settle.ts";
 import type { QueryMeter } from "../core/query-meter.ts";
 import type { CallOptions } from "../core/session.ts";
 import type { Attempt } from "./attempt.ts";
+import { startOf } from "./company.ts";
 import { report } from "./hooks.ts";
 import type { DrainPlan } from "./plan.ts";
 import { refusesContent, settleApart } from "./settle-apart.ts";
@@ -15,6 +16,8 @@ import type { Tally } from "./tally.ts";
 /** What one round trip settles and claims. */
 export interface Cycle {
   readonly attempts: readonly Attempt[];
+  /** Held tasks whose start it announces. */
+  readonly starts: readonly Attempt[];
   /** Null: it only settles. */
   readonly request: ClaimRequest | null;
   /** Of the outlook when it was composed. */
@@ -184,15 +187,18 @@ export class Wire {
     return answer;
   }
 
-  async #exchange({ attempts, request, resent }: Cycle, call: CallOptions): ReturnType<Wire["cycle"]> {
+  async #exchange(
+    { attempts, starts, request, resent }: Cycle,
+    call: CallOptions,
+  ): ReturnType<Wire["cycle"]> {
     const { store } = this.#plan.wadi;
-    const settlements = attempts.map(({ settlement }) => settlement!);
+    const settlements = [...attempts.map(({ settlement }) => settlement!), ...starts.map(startOf)];
     this.#tally.roundTrips++;
     try {
       if (request !== null) return await store.cycle(settlements, request, call, resent);
       return [await store.settle(settlements, call, resent), null];
     } catch (error) {
-      if (!refusesContent(error) || settlements.length === 0) throw error;
+      if (!refusesContent(error) || attempts.length === 0) throw error;
     }
     const settled = await settleApart(attempts, (some) => {
       this.#tally.roundTrips++;

@@ -98,7 +98,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: "an exit from running ends the lease",
     statement: "settle_tasks",
-    find: /lease_until_ms = null/g,
+    find: /lease_until_ms = case s\.status when 'running' then t\.lease_until_ms end/g,
     replace: "lease_until_ms = t.lease_until_ms",
     scenarios: "complete",
   },
@@ -119,15 +119,15 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: "a lease that ran out counts as a crash",
     statement: "recover_leases",
-    find: /crashes = (crashes|least\(t\.crashes, 2147483646\)) \+ 1/g,
-    replace: "crashes = $1",
+    find: /(t\.crashes(?:,| else) [re]\.crashes) \+ 1/g,
+    replace: "$1",
     scenarios: "crash-counts",
   },
   {
     breaks: "the last crash is the last",
     statement: "recover_leases",
-    find: /(crashes(?:, 2147483646\))?) \+ 1 (<|>=) /g,
-    replace: "$1 $2 ",
+    find: /crashes \+ 1 < /g,
+    replace: "crashes < ",
     scenarios: "crash-limit",
   },
   {

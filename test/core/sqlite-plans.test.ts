@@ -45,7 +45,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   // Reads the keys, which are few, to find those that nobody uses.
   purge_limits: [LIMITED, LIMIT, QUEUED, START, "scan of tasks by wadi_tasks_queued_idx"],
   purge_tasks: [...REFERENCES, "scan of tasks by wadi_tasks_done_idx", TASK, DONE],
-  recover_leases: [LEASE],
+  recover_leases: [LEASE, TASK],
   renew_leases: [TASK],
   retry_task: [KEY, TASK],
   select_claimed: [LEASE],

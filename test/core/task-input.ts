@@ -51,4 +51,4 @@ export function seededRandom(seed: number): (below: number) => number {
 }
 
 /** What a claim takes for granted that is about nothing special. */
-export const PLAIN_CLAIM = { max_task_bytes: null, weighs: 0 };
+export const PLAIN_CLAIM = { holds: 0, max_task_bytes: null, weighs: 0 };

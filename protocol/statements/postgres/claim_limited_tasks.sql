@@ -4,10 +4,13 @@
 -- It must follow lock_limits in the same transaction, so that it reads what the claims before it took.
 -- A task that takes more than max_task_bytes in the answer is left out. If it weighs, the walk reads the size of each
 -- task on its way and passes by what is too large; else such a task takes its place in the limit and nothing is read for it.
+-- With holds 1 those whose worker vanished before are held, with 2 all: they start only once that was announced. A
+-- task has no more crashes than attempts: whoever gives it its attempts back takes the crashes from it.
 -- @param lanes_json json
 -- @param worker_id text
 -- @param lease_ms integer
 -- @param max_tasks integer
+-- @param holds integer
 -- @param max_task_bytes integer?
 -- @param weighs integer
 -- @param now_ms integer?
@@ -190,6 +193,8 @@ update cairnq_tasks t set
   worker_id = :worker_id::text,
   lease_until_ms = now.ms + :lease_ms::bigint,
   attempt = least(t.attempt, 2147483646) + 1,
+  crashes = least(t.crashes, greatest(t.attempt, 0)),
+  hold = case when :holds::integer = 2 or (:holds::integer = 1 and least(t.crashes, t.attempt) > 0) then :worker_id::text end,
   updated_at_ms = now.ms
 from now
 where t.id = any(array(select id from locked)) and t.id between '' and (select max(id) from locked)

@@ -17,12 +17,12 @@ groups as materialized (
   from jsonb_array_elements(coalesce(@guard(), :groups_json)::jsonb) as i(g)
 )
 insert into cairnq_tasks (
-  id, name, queue, status, payload, metadata, max_attempts, max_crashes, priority, run_at_ms,
+  id, name, queue, status, payload, metadata, max_attempts, max_crashes, crash_limit, priority, run_at_ms,
   parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
 )
 select
   t.key, g.name, g.queue, 'queued', case jsonb_typeof(t.value) when 'object' then t.value else t.value->0 end, g.metadata,
-  g.max_attempts, g.max_crashes, g.priority, coalesce(g.run_at_ms, now.ms + g.delay_ms),
+  g.max_attempts, g.max_crashes, g.max_crashes, g.priority, coalesce(g.run_at_ms, now.ms + g.delay_ms),
   g.parent_id, coalesce(g.root_id, t.key), g.correlation_id, g.concurrency_key, now.ms, now.ms
 from groups g cross join now cross join lateral jsonb_each(g.tasks) t
 on conflict (id) do nothing

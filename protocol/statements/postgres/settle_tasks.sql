@@ -1,5 +1,6 @@
 -- Ends attempts that their owners still hold, each with its own outcome:
 -- 'complete', 'succeed' (even if a cancel was requested), 'retry', 'fail' or 'release'.
+-- 'start' ends nothing: it announces that a held task may start, and all of its claim before it.
 -- A requested cancel wins over every outcome but 'succeed'; the error of a failure is stored all the same. An id that is absent from the result was lost.
 -- Each attempt that failed becomes a row of the history.
 -- Rows are locked in the order of their ids, so that overlapping calls cannot deadlock.
@@ -26,6 +27,7 @@ settled as materialized (
     s.outcome = 'release' as released,
     s.outcome in ('retry', 'fail') and t.cancel_requested_at_ms is null as broke,
     case
+      when s.outcome = 'start' then 'running'
       when t.cancel_requested_at_ms is not null and s.outcome <> 'succeed' then 'canceled'
       when s.outcome in ('complete', 'succeed') then 'succeeded'
       when s.outcome = 'release' then 'queued'
@@ -58,9 +60,10 @@ update cairnq_tasks t set
   message = case s.status when 'queued' then null else t.message end,
   attempt = case when s.status = 'queued' and s.released then t.attempt - 1 else t.attempt end,
   worker_id = case s.status when 'queued' then null else t.worker_id end,
-  lease_until_ms = null,
+  hold = case s.status when 'running' then t.worker_id || '!' end,
+  lease_until_ms = case s.status when 'running' then t.lease_until_ms end,
   run_at_ms = case when s.status <> 'queued' or (s.released and s.delay_ms = 0) then t.run_at_ms else now.ms + s.delay_ms end,
-  completed_at_ms = case s.status when 'queued' then null else now.ms end,
+  completed_at_ms = case when s.status in ('queued', 'running') then null else now.ms end,
   updated_at_ms = now.ms
 from settled s cross join now
 where t.id = s.id

@@ -48,12 +48,12 @@ decided as materialized (
 ),
 inserted as (
   insert into cairnq_tasks (
-    id, name, queue, status, payload, metadata, max_attempts, max_crashes, priority, run_at_ms,
+    id, name, queue, status, payload, metadata, max_attempts, max_crashes, crash_limit, priority, run_at_ms,
     parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
   )
   select
     case when d.joins then d.task_id else d.id end, item->>'name', item->>'queue', 'queued', item->'payload', item->'metadata',
-    (item->>'max_attempts')::integer, (item->>'max_crashes')::integer, (item->>'priority')::integer,
+    (item->>'max_attempts')::integer, (item->>'max_crashes')::integer, (item->>'max_crashes')::integer, (item->>'priority')::integer,
     least(
       coalesce((item->>'run_at_ms')::bigint, now.ms + (item->>'delay_ms')::bigint),
       (select t.created_at_ms from cairnq_tasks t where t.id = d.task_id and d.joins) + (item->>'max_delay_ms')::bigint

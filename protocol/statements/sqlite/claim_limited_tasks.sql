@@ -5,10 +5,13 @@
 -- several lanes or a small quota has several keys it may find tasks that are then left out, and has to go on.
 -- A task that takes more than max_task_bytes in the answer is left out. If it weighs, the walk reads the size of each
 -- task on its way and passes by what is too large; else such a task takes its place in the limit and nothing is read for it.
+-- With holds 1 those whose worker vanished before are held, with 2 all: they start only once that was announced. A
+-- task has no more crashes than attempts: whoever gives it its attempts back takes the crashes from it.
 -- @param lanes_json json
 -- @param worker_id text
 -- @param lease_ms integer
 -- @param max_tasks integer
+-- @param holds integer
 -- @param max_task_bytes integer?
 -- @param weighs integer
 -- @param now_ms integer?
@@ -125,6 +128,8 @@ update cairnq_tasks set
   worker_id = :worker_id,
   lease_until_ms = (select ms from now) + cast(:lease_ms as integer),
   attempt = attempt + 1,
+  crashes = min(crashes, max(attempt, 0)),
+  hold = iif(+:holds = 2 or (+:holds = 1 and min(crashes, attempt) > 0), :worker_id, null),
   updated_at_ms = (select ms from now)
 where id in (
   select substr(cursor, 44)

@@ -9,12 +9,12 @@ with now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 )
 insert into cairnq_tasks (
-  id, name, queue, status, payload, metadata, max_attempts, max_crashes, priority, run_at_ms,
+  id, name, queue, status, payload, metadata, max_attempts, max_crashes, crash_limit, priority, run_at_ms,
   parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
 )
 select
   coalesce(k.task_id, i.value->>'id'), i.value->>'name', i.value->>'queue', 'queued', i.value->'payload', i.value->'metadata',
-  i.value->>'max_attempts', i.value->>'max_crashes', i.value->>'priority',
+  i.value->>'max_attempts', i.value->>'max_crashes', i.value->>'max_crashes', i.value->>'priority',
   min(
     coalesce(i.value->>'run_at_ms', now.ms + (i.value->>'delay_ms')),
     coalesce(t.created_at_ms + (i.value->>'max_delay_ms'), 9007199254740991)

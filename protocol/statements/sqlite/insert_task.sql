@@ -19,11 +19,11 @@ with now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 )
 insert into cairnq_tasks (
-  id, name, queue, status, payload, metadata, max_attempts, max_crashes, priority, run_at_ms,
+  id, name, queue, status, payload, metadata, max_attempts, max_crashes, crash_limit, priority, run_at_ms,
   parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
 )
 select
-  coalesce(@guard(), :id), :name, :queue, 'queued', :payload, :metadata, :max_attempts, :max_crashes, :priority, coalesce(:run_at_ms, ms + :delay_ms),
+  coalesce(@guard(), :id), :name, :queue, 'queued', :payload, :metadata, :max_attempts, :max_crashes, :max_crashes, :priority, coalesce(:run_at_ms, ms + :delay_ms),
   :parent_id, coalesce(:root_id, :id), :correlation_id, :concurrency_key, ms, ms
 from now
 where true

@@ -1,5 +1,6 @@
 -- Ends attempts that their owners still hold, each with its own outcome:
 -- 'complete', 'succeed' (even if a cancel was requested), 'retry', 'fail' or 'release'.
+-- 'start' ends nothing: it announces that a held task may start, and all of its claim before it.
 -- A requested cancel wins over every outcome but 'succeed'; the error of a failure is stored all the same. An id that is absent from the result was lost.
 -- @param settlements_json json
 -- @param now_ms integer?
@@ -15,6 +16,7 @@ settled as materialized (
     coalesce(s.value->>'delay_ms', 0) as delay_ms,
     s.value->>'outcome' = 'release' as released,
     case
+      when s.value->>'outcome' = 'start' then 'running'
       when t.cancel_requested_at_ms is not null and s.value->>'outcome' <> 'succeed' then 'canceled'
       when s.value->>'outcome' in ('complete', 'succeed') then 'succeeded'
       when s.value->>'outcome' = 'release' then 'queued'
@@ -33,9 +35,10 @@ update cairnq_tasks as t set
   message = case s.status when 'queued' then null else t.message end,
   attempt = t.attempt - (s.status = 'queued' and s.released),
   worker_id = case s.status when 'queued' then null else t.worker_id end,
-  lease_until_ms = null,
+  hold = case s.status when 'running' then t.worker_id || '!' end,
+  lease_until_ms = case s.status when 'running' then t.lease_until_ms end,
   run_at_ms = case when s.status <> 'queued' or (s.released and s.delay_ms = 0) then t.run_at_ms else (select ms from now) + s.delay_ms end,
-  completed_at_ms = case s.status when 'queued' then null else (select ms from now) end,
+  completed_at_ms = case when s.status in ('queued', 'running') then null else (select ms from now) end,
   updated_at_ms = (select ms from now)
 from settled s
 where t.id = s.id

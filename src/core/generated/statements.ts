@@ -4,8 +4,8 @@
 export interface StatementParams {
   cancel_replaced_tasks: { keys_json: string; now_ms: number | null; };
   cancel_task: { id: string | null; key: string | null; now_ms: number | null; };
-  claim_limited_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; max_task_bytes: number | null; weighs: number; now_ms: number | null; };
-  claim_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; max_task_bytes: number | null; weighs: number; now_ms: number | null; };
+  claim_limited_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; holds: number; max_task_bytes: number | null; weighs: number; now_ms: number | null; };
+  claim_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; holds: number; max_task_bytes: number | null; weighs: number; now_ms: number | null; };
   count_queued: { queue: string; max_depth: number; };
   count_tasks: { queues_json: string | null; };
   create_ledger: Record<string, never>;

@@ -4,6 +4,7 @@ import type { Operation, Target } from "../operation.ts";
 import type { QueryMeter } from "../query-meter.ts";
 import { bind } from "../statement.ts";
 import type { Task, TaskStatus } from "../task.ts";
+import { nowAndAhead } from "./claim-parts.ts";
 import { fitting, learn, type OversizedTask, tasksAsked, WEIGHS_NOTHING, type Weighing } from "./weigh.ts";
 
 /** Most names of unhandled tasks that a claim reports. */
@@ -19,6 +20,8 @@ export interface Lane {
    * smallest rank + taken goes first. Without ranks a claim goes by due time alone.
    */
   readonly rank?: number;
+  /** How many of the quota are for later. */
+  readonly ahead?: number;
 }
 
 /** Lanes that share free slots. */
@@ -26,6 +29,11 @@ export interface ClaimPool {
   readonly lanes: readonly Lane[];
   /** Most tasks over all its lanes. 0 claims none, and the lanes count for the next due time only. */
   readonly limit: number;
+  /**
+   * How many of them are claimed for later: they start only after a settlement announced it. If the worker vanishes
+   * before, they are not charged for it.
+   */
+  readonly ahead?: number;
 }
 
 export interface ClaimRequest {
@@ -36,6 +44,11 @@ export interface ClaimRequest {
   readonly leaseMs: number;
   /** Whether to take tasks with fleet-wide limits too, which costs more: ask for it after a claim said `limited`. */
   readonly limited: boolean;
+  /**
+   * Whether the claimer announces what it starts of tasks that are held: those whose worker vanished before, and those
+   * that are claimed ahead. Without that nothing is held.
+   */
+  readonly announces?: boolean | undefined;
   /** What the last claim said about large tasks. Without it nothing is known of any. */
   readonly weighing?: Weighing | undefined;
   /** Whether to claim only: no lease is recovered, and when more is due is not asked. For where queries are few. */
@@ -68,6 +81,8 @@ export interface Claimed {
   readonly bytes: number[];
   /** What each task is limited by over the whole fleet, in the order of `tasks`; empty if by nothing. */
   readonly limitKeys: string[];
+  /** Of each task, whether it must not start before that is announced, in the order of `tasks`. */
+  readonly held: boolean[];
   /** Tasks whose lease ran out, by what became of them. */
   readonly recovered: readonly Recovered[];
   /** When the next task of the lanes is due or the next lease of any task runs out; null if there is neither. */
@@ -111,7 +126,7 @@ export function claim(
   request: ClaimRequest,
   maxBytes: number | null = null,
 ): Operation<Claimed> {
-  const { workerId: worker_id, leaseMs, limited, weighing = WEIGHS_NOTHING } = request;
+  const { workerId: worker_id, leaseMs, limited, weighing = WEIGHS_NOTHING, announces = false } = request;
   const pools = fitting(request.pools, maxBytes, weighing);
   const asked = tasksAsked(pools);
   const size = {
@@ -121,9 +136,11 @@ export function claim(
   // In one batch, so that what is taken for one pool is counted for the next.
   const takes = pools
     .filter(({ limit }) => limit > 0)
-    .flatMap(({ lanes, limit }) => {
+    .flatMap(nowAndAhead)
+    .flatMap(({ lanes, limit, ahead = 0 }) => {
       const lanes_json = JSON.stringify(lanes);
-      const values = { lanes_json, worker_id, lease_ms: leaseMs, max_tasks: limit, ...size };
+      const max = { max_tasks: limit, holds: ahead > 0 ? 2 : Number(announces) };
+      const values = { lanes_json, worker_id, lease_ms: leaseMs, ...max, ...size };
       if (!limited) return [bind(target, "claim_tasks", values)];
       return [
         bind(target, "claim_limited_tasks", values),
@@ -245,7 +262,7 @@ function decodeBrief(results: readonly Row[][]): Claimed {
   return { ...claimed, ...unknown, nowMs, brief: true };
 }
 
-function decodeTasks(taken: readonly Row[]): Pick<Claimed, "tasks" | "bytes" | "limitKeys"> {
+function decodeTasks(taken: readonly Row[]): Pick<Claimed, "tasks" | "bytes" | "limitKeys" | "held"> {
   // RETURNING promises no order.
   const claimed = taken
     .filter(({ id }) => id !== undefined)
@@ -253,12 +270,14 @@ function decodeTasks(taken: readonly Row[]): Pick<Claimed, "tasks" | "bytes" | "
       task: decodeTask(row),
       bytes: String(row.payload).length,
       limitKey: String(row.concurrency_key ?? ""),
+      isHeld: row.hold === row.worker_id,
     }))
     .sort((a, b) => byClaimOrder(a.task, b.task));
   return {
     tasks: claimed.map(({ task }) => task),
     bytes: claimed.map(({ bytes }) => bytes),
     limitKeys: claimed.map(({ limitKey }) => limitKey),
+    held: claimed.map(({ isHeld }) => isHeld),
   };
 }
 

@@ -18,13 +18,16 @@ export type Outcome =
 
 export type Settlement = Held & { readonly attempt: number } & Outcome;
 
+/** Announces that a held task may start, and all tasks of its claim before it. */
+export type Start = Held & { readonly attempt: number; readonly outcome: "start" };
+
 export interface Settled {
   readonly id: string;
   /** What the task became; null if its lease was lost and nothing was written. */
   readonly status: TaskStatus | null;
 }
 
-function settlementJson(settlement: Settlement): string {
+function settlementJson(settlement: Settlement | Start): string {
   const head = JSON.stringify({
     id: settlement.id,
     worker_id: settlement.workerId,
@@ -40,7 +43,11 @@ function settlementJson(settlement: Settlement): string {
  * One statement for all, or several of the same batch where the results are larger than one parameter. On SQLite
  * one more goes before each that has failures, to record them.
  */
-function settleStatements(target: Target, settlements: readonly Settlement[], maxBytes: number): Statement[] {
+function settleStatements(
+  target: Target,
+  settlements: readonly (Settlement | Start)[],
+  maxBytes: number,
+): Statement[] {
   const parts: string[][] = [];
   const failures: string[][] = [];
   let bytes = maxBytes;
@@ -63,14 +70,14 @@ function settleStatements(target: Target, settlements: readonly Settlement[], ma
   ]);
 }
 
-function decodeSettled(settlements: readonly Settlement[], results: readonly Row[][]): Settled[] {
+function decodeSettled(settlements: readonly Held[], results: readonly Row[][]): Settled[] {
   const byId = new Map(results.flat().map((row) => [row.id, String(row.status) as TaskStatus]));
   return settlements.map(({ id }) => ({ id, status: byId.get(id) ?? null }));
 }
 
 /** What a lost first try did shows in the row: the token stays on a terminal one, a requeued one has no owner. */
 function decodeResettled(
-  settlements: readonly Settlement[],
+  settlements: readonly (Settlement | Start)[],
   results: readonly Row[][],
   tasks: readonly Row[],
 ): Settled[] {
@@ -96,7 +103,7 @@ function decodeOwner({ status, worker_id, attempt }: Row): Owner {
   };
 }
 
-function wasSettledBy(settlement: Settlement, task: Owner): boolean {
+function wasSettledBy(settlement: Settlement | Start, task: Owner): boolean {
   if (isTerminal(task.status)) {
     return task.workerId === settlement.workerId && task.attempt === settlement.attempt;
   }
@@ -108,7 +115,7 @@ function wasSettledBy(settlement: Settlement, task: Owner): boolean {
 /** Ends attempts. Every settlement carries its own outcome; cancel wins. */
 export function settle(
   target: Target,
-  settlements: readonly Settlement[],
+  settlements: readonly (Settlement | Start)[],
   maxBytes: number,
 ): Operation<Settled[]> {
   const statements = settleStatements(target, settlements, maxBytes);

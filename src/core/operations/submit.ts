@@ -184,6 +184,7 @@ function createdTask({ columns }: NewTask, createdAtMs: number): SubmittedTask {
     status: "queued",
     attempt: 0,
     crashes: 0,
+    crash_limit: columns.max_crashes,
     run_at_ms: columns.run_at_ms ?? createdAtMs + columns.delay_ms,
     root_id: columns.root_id ?? columns.id,
     created_at_ms: createdAtMs,

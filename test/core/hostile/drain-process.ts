@@ -12,6 +12,7 @@ const random = seededRandom(3);
 const fractional = await wadi.submitMany("send", Array(10).fill({ payload: 1 }));
 db.exec("update cairnq_tasks set run_at_ms = 1000.5");
 db.exec(insertOf(Array.from({ length: 60 }, (_, n) => hostileRow("sqlite", random, n))));
+db.exec("update cairnq_tasks set crashes = 0");
 db.exec("update cairnq_tasks set concurrency_key = '' where id not like 'task_0%'");
 
 let running = 0;
