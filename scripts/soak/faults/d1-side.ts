@@ -12,7 +12,9 @@ const MAX_ATTEMPTS = 3;
 /** An invocation that leaves tasks behind after so many queries was ended by its limit. */
 const NEARLY = 30;
 /** How many tasks one invocation is given: more than it can do. */
-const BACKLOG = 120;
+const BACKLOG = 60;
+/** Few slots: an invocation meets its limit after few tasks. */
+const CONCURRENCY = 3;
 const EVERY_MS = 1000;
 
 /** D1 in workerd, and invocations that are refused every query beyond the limit of the free plan. */
@@ -28,7 +30,13 @@ export const openD1Side: OpenSide = async (scene, perSecond) => {
 
   async function invoke(): Promise<void> {
     const limited = new LimitedD1(binding);
-    const options = { name, leaseMs: LEASE_MS, backoff: { baseMs: 50, capMs: 500 }, logger: null };
+    const options = {
+      name,
+      leaseMs: LEASE_MS,
+      concurrency: CONCURRENCY,
+      backoff: { baseMs: 50, capMs: 500 },
+      logger: null,
+    };
     const worker = new Worker(new Wadi(d1(limited)), options).task(TASK, run);
     let more = true;
     try {
@@ -54,7 +62,7 @@ export const openD1Side: OpenSide = async (scene, perSecond) => {
     accepted,
     direct,
     async work(signal) {
-      const tasks = Math.max(BACKLOG, Math.round((perSecond * EVERY_MS) / 1000));
+      const tasks = Math.max(BACKLOG, perSecond);
       while (!signal.aborted) {
         await submit(producer, tasks, { maxAttempts: MAX_ATTEMPTS }, accepted);
         // Tasks gather, but not without end: while there is no room, nothing is submitted.

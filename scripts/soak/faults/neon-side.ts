@@ -14,7 +14,7 @@ import { WorkerProcess } from "./worker-process.ts";
 const QUEUES = ["once", "once", "doubled"] as const;
 /** No fault of this side lasts that long: a worker that sends again loses no lease, and no task an attempt. */
 const LEASE_MS = 15_000;
-const EVERY_MS = 2200;
+const EVERY_MS = 1500;
 /**
  * With a single attempt a task fails whose claim or settlement was not asked for again after a lost answer. A claim that
  * arrives twice leases more tasks than its worker hears of, and they come back when the lease expires.
