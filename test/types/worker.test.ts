@@ -115,3 +115,23 @@ test("telemetry fits what it is spread into", () => {
     openTelemetry({ tracer: null });
   };
 });
+
+test("fail takes the forms of a reason, and settled is told apart by its status", () => {
+  const _ = async (context: TaskContext<Input, Output>, error: ErrorEnvelope, thrown: unknown) => {
+    context.fail("no", { retryable: false, code: "none", details: { n: 1 }, delayMs: 5 });
+    context.fail(error);
+    context.fail(thrown);
+    // @ts-expect-error no such option
+    context.fail("no", { retry: false });
+    // @ts-expect-error no boolean
+    context.fail("no", { retryable: "no" });
+    const settled = await context.settled;
+    if (settled.status === "lostLease")
+      expectTypeOf(settled).toEqualTypeOf<{ id: string; status: "lostLease" }>;
+    else expectTypeOf(settled.result).toEqualTypeOf<Output | null>();
+    new Worker(wadi, { logger: console });
+    new Worker(wadi, { logger: null });
+    // @ts-expect-error no warn
+    new Worker(wadi, { logger: { error: () => {} } });
+  };
+});
