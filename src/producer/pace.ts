@@ -4,6 +4,8 @@ export interface PaceOptions {
   readonly timeoutMs: number;
   readonly pollMs: number;
   readonly maxPollMs: number;
+  /** What this wait may send in all. @default what the driver's limits allow */
+  readonly maxQueries?: number | undefined;
 }
 
 const GROWTH = 1.5;
@@ -23,11 +25,11 @@ export class Pace {
   /** On the monotonic clock. */
   dueAtMs: number;
 
-  /** Times are of the monotonic clock. `maxQueries` is what this wait may send in all, `Infinity` without a limit. */
+  /** Times are of the monotonic clock. `maxQueries` is the default of that option, `Infinity` without a limit. */
   constructor(options: PaceOptions, nowMs: number, maxQueries: number) {
     this.#options = options;
     this.#stepMs = options.pollMs;
-    this.#maxQueries = maxQueries;
+    this.#maxQueries = options.maxQueries ?? maxQueries;
     this.#polledAtMs = nowMs;
     this.endMs = nowMs + options.timeoutMs;
     this.dueAtMs = nowMs;

@@ -196,8 +196,8 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     options: SubmitOptions & CallTaskOptions = {},
   ): Promise<ResultOf<T>> {
     onlyKnown("call", options, [...SUBMIT_OPTIONS, ...WAIT_OPTIONS, "id"]);
-    const { timeoutMs, signal, pollMs, maxPollMs, id, ...submitOptions } = options;
-    const wait = checkWait({ timeoutMs, signal, pollMs, maxPollMs });
+    const { timeoutMs, signal, pollMs, maxPollMs, maxQueries, id, ...submitOptions } = options;
+    const wait = checkWait({ timeoutMs, signal, pollMs, maxPollMs, maxQueries });
     const again = id === undefined ? null : text("id", id);
     const prepared = await this.#submitter.prepare(undefined, task, payload, submitOptions);
     const sent = again === null ? prepared : { ...prepared, columns: { ...prepared.columns, id: again } };

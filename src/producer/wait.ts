@@ -17,6 +17,11 @@ export interface WaitOptions {
    * seconds; where the platform counts queries it polls less often. Minimum `1`. @default 500
    */
   readonly maxPollMs?: number | undefined;
+  /**
+   * Most queries that the wait sends in all its time, polls of other waits of this `Wadi` included: the first half goes by
+   * `pollMs`, the rest is spread over the time that is left. Minimum `1`. @default half of the driver's `limits.maxQueries`
+   */
+  readonly maxQueries?: number | undefined;
 }
 
 export interface CallTaskOptions extends WaitOptions {
@@ -27,24 +32,26 @@ export interface CallTaskOptions extends WaitOptions {
   readonly id?: string | undefined;
 }
 
-export const WAIT_OPTIONS = ["timeoutMs", "signal", "pollMs", "maxPollMs"];
+export const WAIT_OPTIONS = ["timeoutMs", "signal", "pollMs", "maxPollMs", "maxQueries"];
 
 export interface CheckedWait {
   readonly timeoutMs: number;
   readonly pollMs: number;
   readonly maxPollMs: number;
+  readonly maxQueries: number | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
 /** @throws {InvalidArgument} if an option is out of range, or the signal's reason if it is aborted already. */
 export function checkWait(options: WaitOptions = {}): CheckedWait {
   onlyKnown("wait", options, WAIT_OPTIONS);
-  const { timeoutMs = 30_000, pollMs = 100, maxPollMs = 500, signal } = options;
+  const { timeoutMs = 30_000, pollMs = 100, maxPollMs = 500, maxQueries, signal } = options;
   signal?.throwIfAborted();
   integer("timeoutMs", timeoutMs, 0);
   integer("pollMs", pollMs, 1, MAX_TIMER_MS);
   integer("maxPollMs", maxPollMs, 1, MAX_TIMER_MS);
-  return { timeoutMs, pollMs, maxPollMs, signal };
+  if (maxQueries !== undefined) integer("maxQueries", maxQueries, 1);
+  return { timeoutMs, pollMs, maxPollMs, maxQueries, signal };
 }
 
 /**

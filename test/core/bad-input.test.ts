@@ -45,7 +45,7 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "an option of call that is none, with those of a wait among what it takes",
       (w) => w.call("a", 1, { timeout: 5 } as never),
-      /^call has no option "timeout"; it takes key, .* limits, timeoutMs, signal, pollMs, maxPollMs, id$/,
+      /^call has no option "timeout"; it takes key, .* limits, timeoutMs, signal, pollMs, maxPollMs, maxQueries, id$/,
     ],
     [
       "an invalid date",

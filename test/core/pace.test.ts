@@ -39,6 +39,11 @@ describe("the pace of a wait", () => {
     },
   );
 
+  test("takes the limit of its own option before that of the driver", () => {
+    expect(alone({ ...DEFAULTS, maxQueries: 200 } as typeof DEFAULTS, 20).length).toBe(63);
+    expect(alone({ ...DEFAULTS, maxQueries: 6 } as typeof DEFAULTS).length).toBeLessThanOrEqual(6);
+  });
+
   test("is not changed by the polls of other waits, except that it joins those that are near", () => {
     const pace = new Pace(DEFAULTS, 0, NEVER);
     pace.rest(0, 1, false);
