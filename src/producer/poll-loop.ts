@@ -147,7 +147,8 @@ export class PollLoop {
 
   async #poll(waits: readonly OpenWait[], refs: readonly OpenRef[], sentAtMs: number): Promise<void> {
     const number = ++this.#polls;
-    const busyUntilMs = sentAtMs + OVERLAP_MS;
+    // Each one that is not answered holds the next back for twice as long: a silent database is not asked at every turn.
+    const busyUntilMs = sentAtMs + OVERLAP_MS * 2 ** Math.min(this.#trips.size, 4);
     this.#busyUntilMs = busyUntilMs;
     const trip = new Trip(waits, sentAtMs);
     this.#trips.add(trip);

@@ -126,6 +126,21 @@ describe("one wait does not suffer from another", () => {
     expect((await stuck).status).toBe("canceled");
   });
 
+  test("and many of them ask a silent database seldom", async () => {
+    const { executor } = memoryWadi();
+    let asked = 0;
+    const silence = () => {
+      asked++;
+      return new Promise<never>(() => {});
+    };
+    const wadi = new Wadi({ ...executor, run: silence, batch: silence });
+    const ids = entries(50).map(({ payload }) => `task_${payload}`);
+    const waits = ids.map((id) => wadi.wait(id, { timeoutMs: 3500, pollMs: 10, maxPollMs: 10 }));
+    const outcomes = await Promise.allSettled(waits);
+    expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
+    expect(asked).toBeLessThanOrEqual(5);
+  });
+
   test("that is closed in the middle of a shared poll", async () => {
     const { executor } = memoryWadi();
     const answers: (() => void)[] = [];
