@@ -226,6 +226,7 @@ export class Drain {
   async #cycle(nowMs: number, call: CallOptions): Promise<void> {
     const cycle = this.#wire.unanswered ?? this.#exchange.compose(nowMs);
     this.#exchange.answered(cycle, await this.#wire.cycle(cycle, call));
+    this.#schedule.cycled(monotonicMs());
     if (this.#isStopping) this.#hand.releaseReady();
   }
 

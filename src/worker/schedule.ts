@@ -13,6 +13,8 @@ export class Schedule {
   readonly #wire: Wire;
   /** Since when the handlers that run were not asked for cancels; null while none runs. */
   #uncheckedSinceMs: number | null = null;
+  /** When the last trip that settled or claimed was answered. */
+  #cycledAtMs = 0;
 
   constructor(parts: ExchangeParts, exchange: Exchange, wire: Wire) {
     this.#parts = parts;
@@ -46,6 +48,11 @@ export class Schedule {
     return Math.max(this.#uncheckedSinceMs + plan.cancelPollMs, this.#wire.retryAtMs);
   }
 
+  /** A trip that settled or claimed was answered. */
+  cycled(nowMs: number): void {
+    this.#cycledAtMs = nowMs;
+  }
+
   /** Notes whether handlers run. */
   notice(nowMs: number): void {
     if (this.#parts.hand.running.size === 0) this.#uncheckedSinceMs = null;
@@ -62,7 +69,7 @@ export class Schedule {
     const { budget, hand, intake, outlook } = this.#parts;
     if (!budget.isLimited || intake.isClosed || hand.running.size === 0) return 0;
     if (this.#exchange.hasNews && !budget.isBrief) return 0;
-    return this.#wire.answeredAtMs + budget.gatherMs(outlook.limited);
+    return this.#cycledAtMs + budget.gatherMs(outlook.limited);
   }
 
   /** Whether it would end if it knew that nothing is left. Its first claim is one of these, also an endless one's. */

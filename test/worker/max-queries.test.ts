@@ -181,6 +181,20 @@ test("with batches, resources and children it ends within its queries too", asyn
   expect((await wadi.stats()).default).toMatchObject({ succeeded: 68, running: 0, failed: 0 });
 });
 
+test("what has ended is settled while a slow handler runs, whatever the polls for cancels do meanwhile", async () => {
+  const { wadi } = await sqlite();
+  const quick = await wadi.submit("quick", null);
+  await wadi.submit("slow", null);
+  const worker = new Worker(wadi, { leaseMs: 4000, cancelPollMs: 600 })
+    .task("quick", () => pause(10))
+    .task("slow", async () => (await wadi.wait(quick.id, { timeoutMs: 4000 })).status);
+  expect(await worker.drain({ maxQueries: 100, budgetMs: 25_000 })).toMatchObject({
+    succeeded: 2,
+    retried: 0,
+    more: false,
+  });
+});
+
 test("a higher limit is taken, and one too small or not whole is refused before anything is sent", async () => {
   const { wadi, state } = await sqlite();
   await wadi.submitMany("a", entries(300));
