@@ -83,10 +83,14 @@ export class InHand implements AttemptOwner, DeliveryOwner {
       pool.answered(lanes.reduce((count, lane) => (lane.pool === pool ? count + 1 : count), 0));
     }
     if (tasks.length > 0) this.leases.add(lease);
+    const attempts = lanes.map(({ member }, i) => new Attempt(this, claimed, i, member, lease));
+    for (const pool of this.#options.pools) {
+      pool.rotation.took(attempts.filter((_, i) => lanes[i]!.pool === pool));
+    }
     for (let i = 0; i < tasks.length; i++) {
       const task = tasks[i]!;
       const { pool, member } = lanes[i]!;
-      const attempt = new Attempt(this, claimed, i, member, lease);
+      const attempt = attempts[i]!;
       tally.claim(attempt);
       member.add(task.queue, 1);
       this.company.add(attempt);

@@ -3,6 +3,7 @@ import type { Attempt } from "./attempt.ts";
 import type { ByteBudget } from "./bytes.ts";
 import { Ready } from "./ready.ts";
 import { laneKey, type Registration } from "./registration.ts";
+import { Rotation } from "./rotation.ts";
 
 /** Slots and prefetch of a worker, for all its names. */
 export interface PoolSizes {
@@ -65,6 +66,7 @@ export class Pool {
   /** Tasks that may start until more are announced. */
   window: number;
   readonly #leastWindow: number;
+  readonly rotation = new Rotation();
   /** Tasks started when the last round trip was composed. */
   #startedBefore = 0;
   readonly #bytes: ByteBudget;
@@ -146,7 +148,6 @@ export class Pool {
 
   /** What it asks for in a claim of at most `limit` tasks. Names that do not fit only count for the next due time. */
   ask(limit: number, leftMs: number): ClaimPool {
-    const rotates = this.members.length > 1 || this.members[0]!.registration.queues.length > 1;
     const lanes: Lane[] = [];
     // What will have started before the next round trip announces more need not be announced.
     const later = Math.max(0, this.#ahead - this.window);
@@ -157,8 +158,15 @@ export class Pool {
       const quota = limit > 0 && needsMs <= leftMs ? Math.min(limit, room) : 0;
       if (quota > 0) least = Math.min(least, quota);
       for (const queue of registration.queues) {
-        const lane = { queue, name: registration.name, quota, ...(later > 0 && { ahead: later }) };
-        lanes.push(rotates ? { ...lane, rank: inPlay.get(queue) ?? 0 } : lane);
+        const { name } = registration;
+        const lane = laneKey({ queue, name });
+        const rank = (inPlay.get(queue) ?? 0) + this.rotation.handicap(lane);
+        const served = this.rotation.served(lane);
+        lanes.push({
+          ...{ queue, name, quota, rank },
+          ...(served.length > 0 && { served }),
+          ...(later > 0 && { ahead: later }),
+        });
       }
     }
     const fits = Number.isFinite(least);

@@ -1,5 +1,6 @@
 -- Leases due tasks to one owner as claim_tasks does, and those with a concurrency key among them: of a key no more
--- than its limits leave room for, over all lanes. Keys split a lane, and each of them takes turns with its rank.
+-- than its limits leave room for, over all lanes. Keys split a lane, and each of them takes
+-- turns with its rank, one more for those that the lane's owner served lately.
 -- A key without limits, which a purge forgot, has room for one. The room of a key goes to its first tasks in the order, then the quota of a lane to its first tasks.
 -- It must follow lock_limits in the same transaction, so that it reads what the claims before it took.
 -- A task that takes more than max_task_bytes in the answer is left out. If it weighs, the walk reads the size of each
@@ -21,15 +22,15 @@ now as materialized (
 ),
 declared as materialized (
   select
-    lane->>'queue' as queue, lane->>'name' as name, (lane->>'rank')::bigint as rank,
+    lane->>'queue' as queue, lane->>'name' as name, (lane->>'rank')::bigint as rank, lane->'served' as served,
     least((lane->>'quota')::bigint, :max_tasks::bigint) as quota
   from unnest(array(select jsonb_array_elements(:lanes_json::jsonb))) as l(lane)
   where (lane->>'quota')::bigint > 0
 ),
 lanes as (
-  select d.queue, d.name, d.rank, d.quota from declared d where d.name is not null
+  select d.queue, d.name, d.rank, d.served, d.quota from declared d where d.name is not null
   union all
-  select d.queue, n.name, d.rank, d.quota
+  select d.queue, n.name, d.rank, d.served, d.quota
   from declared d
   cross join lateral unnest(array(
     with recursive names(name) as (
@@ -51,7 +52,7 @@ lanes as (
   where d.name is null
 ),
 keys as (
-  select l.queue, l.name, l.rank, l.quota, k.key
+  select l.queue, l.name, l.rank + case when k.key <> '' and l.served @> to_jsonb(k.key) then 1 else 0 end as rank, l.quota, k.key
   from lanes l
   cross join lateral unnest(array(
     with recursive keys(key) as (

@@ -1,5 +1,6 @@
 -- Leases due tasks to one owner as claim_tasks does, and those with a concurrency key among them: of a key no more
--- than its limits leave room for, over all lanes. Keys split a lane, and each of them takes turns with its rank.
+-- than its limits leave room for, over all lanes. Keys split a lane, and each of them takes
+-- turns with its rank, one more for those that the lane's owner served lately.
 -- A key without limits, which a purge forgot, has room for one. The room of a key goes to its first tasks in the order, then the quota of a lane to its first tasks.
 -- The walk is that of claim_tasks with an entry for each lane and key. It stops at max_tasks, but where keys are in
 -- several lanes or a small quota has several keys it may find tasks that are then left out, and has to go on.
@@ -20,12 +21,12 @@ with recursive
 now(ms) as not materialized (
   select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
 ),
-lanes(queue, name, quota, rank, every) as (
+lanes(queue, name, quota, rank, every, served) as (
   select value->>'queue', coalesce(value->>'name', (
       select t.name from cairnq_tasks t
       where t.status = 'queued' and t.queue = value->>'queue'
       order by t.name limit 1
-    )), min(value->>'quota', cast(:max_tasks as integer)), value->>'rank', value->>'name' is null
+    )), min(value->>'quota', cast(:max_tasks as integer)), value->>'rank', value->>'name' is null, value->'served'
   from json_each(:lanes_json)
   where value->>'quota' > 0
   union all
@@ -33,18 +34,18 @@ lanes(queue, name, quota, rank, every) as (
       select t.name from cairnq_tasks t
       where t.status = 'queued' and t.queue = lanes.queue and t.name > lanes.name
       order by t.name limit 1
-    ), quota, rank, every
+    ), quota, rank, every, served
   from lanes where every and name is not null
 ),
-keys(queue, name, quota, rank, key) as (
-  select queue, name, quota, rank, (
+keys(queue, name, quota, rank, served, key) as (
+  select queue, name, quota, rank, served, (
       select t.concurrency_key from cairnq_tasks t
       where t.status = 'queued' and t.queue = lanes.queue and t.name = lanes.name
       order by t.concurrency_key limit 1
     )
   from lanes where name is not null
   union all
-  select queue, name, quota, rank, (
+  select queue, name, quota, rank, served, (
       select t.concurrency_key from cairnq_tasks t
       where t.status = 'queued' and t.queue = keys.queue and t.name = keys.name and t.concurrency_key > keys.key
       order by t.concurrency_key limit 1
@@ -52,7 +53,7 @@ keys(queue, name, quota, rank, key) as (
   from keys where key is not null
 ),
 entries(queue, name, quota, rank, key, room) as materialized (
-  select k.queue, k.name, k.quota, k.rank, k.key, min(
+  select k.queue, k.name, k.quota, k.rank + (k.key <> '' and k.key in (select value from json_each(k.served))), k.key, min(
       cast(:max_tasks as integer),
       ifnull(iif(l.key is null and k.key <> '', 1, l.concurrency) - (
         select count(*) from cairnq_tasks t

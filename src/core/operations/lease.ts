@@ -20,6 +20,8 @@ export interface Lane {
    * smallest rank + taken goes first. Without ranks a claim goes by due time alone.
    */
   readonly rank?: number;
+  /** Keys of limits that were served lately: among tenants of the same rank the others go first. */
+  readonly served?: readonly string[];
   /** How many of the quota are for later. */
   readonly ahead?: number;
 }
