@@ -169,6 +169,6 @@ test("the migration script holds it on request", () => {
   for (const protocol of [sqlite, postgres]) {
     expect(migrationScript(protocol)).not.toContain(INDEX);
     expect(migrationScript(protocol, { mixedFleet: true })).toContain(`create index if not exists ${INDEX}`);
-    expect(migrationScript(protocol, { mixedFleet: true })).toContain("'mixed_fleet.sql'");
+    expect(migrationScript(protocol, { mixedFleet: true })).toContain('"mixed_fleet.sql"');
   }
 });
