@@ -158,6 +158,25 @@ describe("a call that goes on after its outcome", () => {
     await running;
   });
 
+  test("that never returns ends with the grace of a stop, and its slot is free after its maxRunMs", async () => {
+    const wadi = memoryWadi();
+    const never = ({ succeed }: TaskContext) => {
+      succeed(1);
+      return new Promise<never>(() => {});
+    };
+    const worker = new Worker(wadi, { pollMs: 5, maxPollMs: 10, concurrency: 1 })
+      .task("bounded", never, { maxRunMs: 30 })
+      .task("endless", never);
+    await wadi.submit("bounded", null);
+    await wadi.submit("bounded", null);
+    const running = worker.run();
+    await until(async () => (await wadi.stats()).default!.succeeded === 2);
+    await wadi.submit("endless", null);
+    await until(async () => (await wadi.stats()).default!.succeeded === 3);
+    await worker.stop({ graceMs: 10 });
+    expect(await running).toMatchObject({ claimed: 3, succeeded: 3, lost: 0, released: 0 });
+  });
+
   test("is stopped and cut off at its maxRunMs and when the drain is over, and its task stays succeeded", async () => {
     const wadi = memoryWadi();
     const tasks = [await wadi.submit("limited", 1), await wadi.submit("unlimited", 1)];
