@@ -8,8 +8,8 @@ export default defineConfig({
     maxWorkers: 2, // most files wait for a database, and by default a machine of two cores runs one at a time
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Workers log final failures, and many tests make some on purpose.
-    onConsoleLog: (text) => (text.startsWith("wadi: task ") ? false : undefined),
+    // Workers log final failures and late errors, and many tests make some on purpose.
+    onConsoleLog: (text) => (/^wadi: (?:task|the handler of task) /.test(text) ? false : undefined),
     coverage: { enabled: false },
   },
 });

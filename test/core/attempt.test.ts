@@ -201,8 +201,9 @@ test("progress and message are stored, and null leaves the other alone", async (
     expect(await wadi.get(id)).toMatchObject({ progress: 0.25, message: "still" });
     await context.progress(0.5);
     expect(await wadi.get(id)).toMatchObject({ progress: 0.5, message: "still" });
-    await context.progress(1.01);
-    await context.progress(Number.NaN);
+    await expect(context.progress(1.01)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(context.progress(Number.NaN)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await context.progress(1);
     expect(await wadi.get(id)).toMatchObject({ progress: 1 });
   });
   expect((await worker.drain()).succeeded).toBe(1);
