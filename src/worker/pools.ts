@@ -182,7 +182,7 @@ export class Pool {
    */
   plan(): number {
     const ranDry = this.ready.size > 0 && this.ready.size === this.ready.held;
-    const lately = this.window - (this.window >> 3);
+    const lately = this.window - (this.window >> 5);
     const usual = Math.max(this.#leastWindow, 3 * (this.started - this.#startedBefore), lately);
     this.window = ranDry ? Math.min(this.#leastWindow + this.#prefetch, 32 * this.window) : usual;
     this.#startedBefore = this.started;
