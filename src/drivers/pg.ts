@@ -79,11 +79,14 @@ function transactionStatus(tx: unknown): string | null | undefined {
   return typeof client?.getTransactionStatus === "function" ? client.getTransactionStatus() : undefined;
 }
 
-/** node-pg has texts and no codes for a pool or a client that was ended. A lost client does not connect again either. */
-const ENDED = /after calling end on the pool|not queryable/;
+/** node-pg has texts and no codes for a pool that was ended, and for a client that was ended or lost: it does not connect again. */
+const POOL_ENDED = /after calling end on the pool/;
+const CLIENT_ENDED = /not queryable/;
 
-function isEnded(error: unknown): boolean {
-  return causes(error).some(({ message }) => typeof message === "string" && ENDED.test(message));
+/** Whether nothing can be sent any more. A pool that has lost one of its clients opens another one. */
+function isEnded(error: unknown, isPool: boolean): boolean {
+  const text = isPool ? POOL_ENDED : CLIENT_ENDED;
+  return causes(error).some(({ message }) => typeof message === "string" && text.test(message));
 }
 
 const guarded = new WeakSet<object>();
@@ -178,7 +181,7 @@ export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): 
       const code = sqlStateOf(error);
       if (causes(error).some((cause) => notSent.has(cause))) {
         if (/^(?:28|3D|42)/.test(code ?? "")) return "denied";
-        return isEnded(error) ? "unusable" : "unavailable";
+        return isEnded(error, pool !== undefined) ? "unusable" : "unavailable";
       }
       if (code !== undefined) return classifySqlState(code);
       return failedToConnect(error) ? "unavailable" : "unknown";

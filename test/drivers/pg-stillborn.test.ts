@@ -1,5 +1,9 @@
 import { spawnSync } from "node:child_process";
+import { EventEmitter } from "node:events";
+import { Client } from "pg";
 import { expect, it } from "vitest";
+import { type PgClientLike, type PgPoolLike, pg } from "../../src/drivers/pg.ts";
+import type { Executor } from "../../src/index.ts";
 
 /** A server that is shut down while a connection is opened: one packet says that it is ready, and that it ends. */
 const PROGRAM = `
@@ -35,6 +39,21 @@ it("a connection that ends in the packet that opens it fails its request, not th
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 20_000 });
   expect(stderr).not.toContain("Unhandled 'error' event");
   expect(stdout.trim().split("\n")).toHaveLength(3);
-  expect(stdout).not.toContain("answered");
+  expect(stdout).not.toMatch(/answered|unusable/);
   expect(status).toBe(0);
+});
+
+it("a client that a pool lends although it is lost is no reason to give the pool up", async () => {
+  const lost = new Client();
+  // What a client does whose server went away while it was idle.
+  Object.assign(lost, { _queryable: false, release() {} });
+  const lending: PgPoolLike = Object.assign(new EventEmitter(), {
+    totalCount: 1,
+    connect: async () => lost as unknown as Awaited<ReturnType<PgPoolLike["connect"]>>,
+  });
+  const pooled = pg(lending);
+  const failed = (executor: Executor) =>
+    executor.run({ sql: "select 1", params: [] }).then(() => "answered", executor.classify);
+  expect(await failed(pooled)).toBe("unavailable");
+  expect(await failed(pg(lost as unknown as PgClientLike))).toBe("unusable");
 });
