@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { LostLease, Worker } from "../../src/index.ts";
+import { LostLease, Wadi, Worker } from "../../src/index.ts";
 import { ManualClock, memoryWadi } from "../support/memory.ts";
 
 describe("leases", () => {
@@ -23,10 +23,11 @@ describe("leases", () => {
 
   test("a heartbeat tells the handler of a requested cancel, and cancel wins", async () => {
     const wadi = memoryWadi();
+    const other = new Wadi({ ...wadi.executor, database: {} }); // as if in another process
     const { id } = await wadi.submit("a", null);
     let reason: unknown;
     const worker = new Worker(wadi).task("a", async (context) => {
-      await wadi.cancel(id);
+      await other.cancel(id);
       expect(context.canceled).toBe(false);
       expect(await context.heartbeat()).toEqual({ canceled: true });
       reason = context.signal.reason;
