@@ -1,10 +1,9 @@
 import { InvalidArgument, Unsupported } from "../core/errors.ts";
 import type { Row } from "../core/executor.ts";
 import type { CanceledTask } from "../core/operations/control.ts";
-import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { Store } from "../core/store.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
-import { ownRows } from "./own-rows.ts";
+import { ownRows, type Way } from "./own-rows.ts";
 import type { Prepare, SubmitEntry, SubmitOptions } from "./submission.ts";
 import type { PayloadOf, SubmittedOf } from "./task-types.ts";
 
@@ -46,13 +45,13 @@ export interface Statements<Native = unknown> {
 export function ownBatch<Native>(
   store: Store,
   prepare: Prepare,
-  onSubmitted: (tasks: readonly SubmittedTask[]) => void,
+  told: Pick<Way, "onSubmitted" | "onCanceled">,
 ): Statements<Native> {
   const { native, name } = store.executor;
   return ownRows(store, prepare, {
     isSync: false,
     isBlind: true,
-    onSubmitted,
+    ...told,
     async send({ statements, decode }, ids) {
       if (native === undefined) {
         throw new Unsupported(

@@ -1,7 +1,8 @@
 import { AlreadyExists, InvalidArgument } from "../core/errors.ts";
 import { all, type Operation } from "../core/operation.ts";
-import { cancelTask } from "../core/operations/control.ts";
+import { type CanceledTask, cancelTask } from "../core/operations/control.ts";
 import { fenceKeys } from "../core/operations/key-fence.ts";
+import type { TaskRef } from "../core/operations/read.ts";
 import { type NewTask, type SubmittedTask, submit } from "../core/operations/submit.ts";
 import { splitTasks } from "../core/split.ts";
 import type { Store } from "../core/store.ts";
@@ -18,8 +19,10 @@ export interface Way {
   readonly isSync: boolean;
   /** Whether the results are seen only after the commit, so that a key that is taken has to fail the batch by itself. */
   readonly isBlind: boolean;
-  /** Told of what was submitted, as far as anybody can know it. */
-  onSubmitted(tasks: readonly SubmittedTask[]): void;
+  /** Told of what was submitted, as far as anybody can know it, and from what. */
+  onSubmitted(submitted: readonly SubmittedTask[], tasks: readonly NewTask[]): void;
+  /** Told that a running task may have been asked to stop. It is not known whether that will be committed. */
+  onCanceled(): void;
   /** `ids` are those of the tasks that the operation makes. */
   send<T>(operation: Operation<T>, ids?: object): Maybe<unknown>;
 }
@@ -61,11 +64,23 @@ export function ownRows(store: Store, prepare: Prepare, way: Way): OwnRows {
       statements,
       decode: (results) => {
         const submitted = decode(results).flat();
-        way.onSubmitted(submitted);
+        way.onSubmitted(submitted, tasks);
         return read(submitted);
       },
     };
     return way.isBlind ? fenceKeys(target, tasks, operation, { rejects: true }) : operation;
+  }
+
+  function cancellation(ref: TaskRef): Operation<CanceledTask | null> {
+    const operation = cancelTask(store.target, ref);
+    return {
+      ...operation,
+      decode: (results) => {
+        const task = operation.decode(results);
+        if (task?.status === "running") way.onCanceled();
+        return task;
+      },
+    };
   }
 
   return {
@@ -86,8 +101,8 @@ export function ownRows(store: Store, prepare: Prepare, way: Way): OwnRows {
           { ids },
         );
       }),
-    cancel: (id) => answer(() => way.send(cancelTask(store.target, byId(id)))),
-    cancelByKey: (key) => answer(() => way.send(cancelTask(store.target, byKey(key)))),
+    cancel: (id) => answer(() => way.send(cancellation(byId(id)))),
+    cancelByKey: (key) => answer(() => way.send(cancellation(byKey(key)))),
   };
 }
 

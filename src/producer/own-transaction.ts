@@ -1,11 +1,10 @@
 import { InvalidArgument, Unsupported, WadiError } from "../core/errors.ts";
 import type { Answer, Row } from "../core/executor.ts";
 import type { CanceledTask } from "../core/operations/control.ts";
-import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { Store } from "../core/store.ts";
 import { otherVersion } from "../core/version.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
-import { ownRows } from "./own-rows.ts";
+import { ownRows, type Way } from "./own-rows.ts";
 import type { Prepare, SubmitEntry, SubmitOptions } from "./submission.ts";
 import type { PayloadOf, SubmittedOf } from "./task-types.ts";
 
@@ -42,7 +41,7 @@ export function inTransaction<Sync extends boolean>(
   store: Store,
   prepare: Prepare,
   tx: unknown,
-  onSubmitted: (tasks: readonly SubmittedTask[]) => void,
+  told: Pick<Way, "onSubmitted" | "onCanceled">,
 ): InTransaction<Sync> {
   const { executor } = store;
   const { name } = executor;
@@ -62,7 +61,7 @@ export function inTransaction<Sync extends boolean>(
   return ownRows(store, prepare, {
     isSync: open().isSync,
     isBlind: false,
-    onSubmitted,
+    ...told,
     send({ name: operation, statements, decode }) {
       const guard = store.guard(statements);
       const done = (results: readonly Row[][]) => decode(results.slice(guard.length));

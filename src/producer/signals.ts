@@ -102,6 +102,11 @@ export class Signals {
     };
   }
 
+  /** Whether this process waits for the end of the task; without an id, of any task. */
+  awaits(id?: string): boolean {
+    return id === undefined ? this.#waiting.size > 0 : this.#waiting.has(id);
+  }
+
   /** Calls `listener` when ends may have been missed, and when `doneState` changed. */
   onGap(listener: () => void): void {
     this.#gapListeners.add(listener);

@@ -110,8 +110,9 @@ export class Submitter {
     return parts.flat();
   }
 
-  /** Notifies workers and waiters of new tasks. */
-  readonly announce = (submitted: readonly SubmittedTask[]): void => {
+  /** Tells workers of new tasks, and of running ones that a replace may have asked to stop: whose is not reported. */
+  readonly announce = (submitted: readonly SubmittedTask[], tasks: readonly NewTask[]): void => {
+    if (tasks.some(({ conflict }) => conflict === "replace")) this.#signals.canceled(null);
     // Delayed tasks are announced too, so that workers can sleep until then; postponed tasks are already known.
     const news = submitted.filter(
       ({ outcome, runAtMs, updatedAtMs }) =>
@@ -123,9 +124,7 @@ export class Submitter {
   async #send(tasks: readonly NewTask[], { parent, call, isResent }: SendOptions): Promise<SubmittedTask[]> {
     const metered = parent?.meter === undefined ? call : { ...call, meter: parent.meter };
     const submitted = await this.#store.submit(tasks, direct(metered), parent, isResent);
-    // Whose task a replace has canceled is not reported.
-    if (tasks.some(({ conflict }) => conflict === "replace")) this.#signals.canceled(null);
-    this.announce(submitted);
+    this.announce(submitted, tasks);
     return submitted;
   }
 
@@ -135,7 +134,7 @@ export class Submitter {
     const operation = fenceKeys(target, tasks, submit(target, tasks, isResent), { rejects: false });
     try {
       const submitted = await this.#store.execute(operation, direct(call));
-      this.announce(submitted);
+      this.announce(submitted, tasks);
       return submitted;
     } catch (error) {
       if (isTooLarge(error) && tasks.length > 1) {

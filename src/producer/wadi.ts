@@ -10,6 +10,7 @@ import type { Task } from "../core/task.ts";
 import { callTask } from "./call.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
 import { ownBatch, type Statements } from "./own-batch.ts";
+import type { Way } from "./own-rows.ts";
 import { type InTransaction, inTransaction } from "./own-transaction.ts";
 import { PollLoop } from "./poll-loop.ts";
 import { type Lineage, SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submission.ts";
@@ -57,8 +58,12 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     const { database } = options;
     super(new Store(executor, options), database === undefined ? undefined : text("database", database));
     this.#submitter = new Submitter(this.store, this.signals, options);
-    this.statements = ownBatch(this.store, this.#submitter.check, this.#submitter.announce);
+    this.statements = ownBatch(this.store, this.#submitter.check, this.#told);
     this.#waits = new PollLoop(this.store, this.signals);
+  }
+
+  get #told(): Pick<Way, "onSubmitted" | "onCanceled"> {
+    return { onSubmitted: this.#submitter.announce, onCanceled: () => this.signals.canceled(null) };
   }
 
   /**
@@ -119,7 +124,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    * @throws {Unsupported} where there is none, as on D1 and Neon over HTTP: use `statements`.
    */
   with(tx: unknown): InTransaction<Sync> {
-    return inTransaction(this.store, this.#submitter.check, tx, this.#submitter.announce);
+    return inTransaction(this.store, this.#submitter.check, tx, this.#told);
   }
 
   /**

@@ -69,7 +69,15 @@ export class Schedule {
     const { budget, hand, intake, outlook } = this.#parts;
     if (!budget.isLimited || intake.isClosed || hand.running.size === 0) return 0;
     if (this.#exchange.hasNews && !budget.isBrief) return 0;
+    if (this.#isAwaited && budget.mayClaim(outlook.limited)) return 0;
     return this.#cycledAtMs + budget.gatherMs(outlook.limited);
+  }
+
+  /** Whether a handler may be waiting for what has ended, or for a task that is new: to gather would be to wait for itself. */
+  get #isAwaited(): boolean {
+    const { plan, hand } = this.#parts;
+    const { signals } = plan.wadi;
+    return (this.#exchange.hasNews && signals.awaits()) || hand.outbox.some(({ id }) => signals.awaits(id));
   }
 
   /** Whether it would end if it knew that nothing is left. Its first claim is one of these, also an endless one's. */

@@ -1,5 +1,7 @@
+import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Executor } from "../../src/core/executor.ts";
+import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { type TaskContext, Wadi, Worker } from "../../src/index.ts";
 import { memoryWadi } from "../support/memory.ts";
 import type { OpenTarget } from "../support/target.ts";
@@ -79,6 +81,29 @@ test("a task that a replace cancels hears of it at once", async () => {
   });
   await wadi.submit("a", "old", { key: "k" });
   expect(await worker.drain({ budgetMs: 20_000 })).toMatchObject({ canceled: 1, succeeded: 1, more: false });
+});
+
+test("what asks a running task to stop in a list of submits or in a transaction is heard at once too", async () => {
+  const db = new Database(":memory:");
+  const wadi = new Wadi(betterSqlite3(db));
+  await wadi.migrate();
+  const replaced = { key: "k", conflict: "replace" } as const;
+  const asks: Record<string, (id: string) => unknown> = {
+    submitMany: () => wadi.submitMany("a", [{ payload: "new", ...replaced }]),
+    "submit in a transaction": db.transaction(() => wadi.with(db).submit("a", "new", replaced)),
+    "cancel in a transaction": db.transaction((id: string) => wadi.with(db).cancel(id)),
+  };
+  for (const [how, ask] of Object.entries(asks)) {
+    const reasons: string[] = [];
+    const worker = new Worker(wadi, { cancelPollMs: 60_000 }).task("a", async (context) => {
+      if (context.payload === "new") return;
+      setTimeout(() => void ask(context.id), 20);
+      reasons.push(await untilAborted(context));
+    });
+    await wadi.submit("a", "old", { key: "k" });
+    expect(await worker.drain({ budgetMs: 5000 }), how).toMatchObject({ canceled: 1 });
+    expect(reasons, how).toEqual(["TaskCanceled"]);
+  }
 });
 
 test("what waits for a slot is handed back as canceled, and nothing is asked while nothing runs", async () => {

@@ -64,6 +64,24 @@ describe("on D1", () => {
     database.close();
   });
 
+  test("a parent that waits for its child does not wait for the settlements of others too", async () => {
+    const database = await openD1();
+    const wadi = new Wadi(d1(database.binding));
+    await wadi.submit("a", 2);
+    const worker = new Worker(wadi, { leaseMs: 900_000 }).task("a", async (c) => {
+      if (c.payload === 0) return "end";
+      const child = await c.submit("a", (c.payload as number) - 1);
+      return (await wadi.wait(child.id)).status;
+    });
+    // Spread evenly over the time, each settlement would wait for minutes.
+    const signal = AbortSignal.timeout(20_000);
+    const summary = await worker.drain({ budgetMs: 800_000, signal });
+    expect(signal.aborted).toBe(false);
+    expect(summary).toMatchObject({ claimed: 3, succeeded: 3, retried: 0 });
+    expect(summary.queries).toBeLessThanOrEqual(40);
+    database.close();
+  });
+
   test("finished work is settled before the platform's limit, and no task is charged for it", async () => {
     const database = await openD1();
     const { executor, state } = counted(d1(database.binding), 50);
