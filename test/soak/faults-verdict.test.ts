@@ -57,18 +57,22 @@ test("only a poisonous task may fail", () => {
 test("a recovery lasts from the last of several faults to the next task that is done", () => {
   const runs = [100, 5000, 5100].map((doneAtMs) => run("a", 1, { doneAtMs }));
   const faults = [
-    { kind: "halfOpen", worker: "postgres-0", overAtMs: 200 },
-    { kind: "failover", worker: null, overAtMs: 4000 },
-    { kind: "dropped", worker: "neon-0", overAtMs: 4900 },
-    { kind: "poison", worker: "postgres-0", overAtMs: 4950 },
+    { kind: "halfOpen", worker: "postgres-0", atMs: 200, overAtMs: 200 },
+    { kind: "failover", worker: null, atMs: 4000, overAtMs: 4000 },
+    { kind: "dropped", worker: "neon-0", atMs: 4900, overAtMs: 4900 },
+    { kind: "poison", worker: "postgres-0", atMs: 4950, overAtMs: 4950 },
   ] as const;
   expect(slowestRecovery(runs, faults, 10_000)).toEqual({
     ms: 1000,
     worker: "postgres-0",
     kind: "failover",
   });
-  const never = [{ kind: "halfOpen", worker: "postgres-0", overAtMs: 6000 }] as const;
+  const never = [{ kind: "halfOpen", worker: "postgres-0", atMs: 6000, overAtMs: 6000 }] as const;
   expect(slowestRecovery(runs, never, 10_000)?.ms).toBe(4000);
+  const held = [...never, { kind: "delayed", worker: "postgres-0", atMs: 7000, overAtMs: 12_000 }] as const;
+  expect(slowestRecovery(runs, held, 10_000)).toBeNull();
+  const late = [...runs, run("b", 1, { doneAtMs: 60_000 })]; // by then the others had done the rest
+  expect(slowestRecovery(late, never, 10_000)?.ms).toBe(4000);
 });
 
 test("a run says which kinds of fault were too few", () => {

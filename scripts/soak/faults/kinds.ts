@@ -17,6 +17,8 @@ export interface Fault {
   readonly kind: Kind;
   /** The worker it hit; null if it hit all of them. */
   readonly worker: string | null;
+  /** When it began, in epoch milliseconds. */
+  readonly atMs: number;
   /** When it had passed and the worker could recover, in epoch milliseconds. */
   readonly overAtMs: number;
 }
@@ -27,7 +29,8 @@ export class FaultLog {
 
   /** Records a fault that is over after `lastsMs`. */
   add(kind: Kind, worker: string | null, lastsMs = 0): void {
-    this.faults.push({ kind, worker, overAtMs: Math.round(Date.now() + lastsMs) });
+    const atMs = Date.now();
+    this.faults.push({ kind, worker, atMs, overAtMs: Math.round(atMs + lastsMs) });
   }
 
   get counts(): Record<Kind, number> {

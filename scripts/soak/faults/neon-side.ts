@@ -13,7 +13,7 @@ import { WorkerProcess } from "./worker-process.ts";
 /** A worker whose requests are doubled has a queue to itself. */
 const QUEUES = ["once", "once", "doubled"] as const;
 /** No fault of this side lasts that long: a worker that sends again loses no lease, and no task an attempt. */
-const LEASE_MS = 15_000;
+const LEASE_MS = 20_000;
 const EVERY_MS = 1500;
 /**
  * With a single attempt a task fails whose claim or settlement was not asked for again after a lost answer. A claim that

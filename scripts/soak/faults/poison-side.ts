@@ -7,7 +7,7 @@ import { type Accepted, produce, TASK } from "./tasks.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
 const WORKERS = 2;
-const LEASE_MS = 1200;
+const LEASE_MS = 1800;
 /** As many as a task has by default: neighbours of a poisonous one must not need more. */
 const MAX_ATTEMPTS = 3;
 /** Attempts do not end a poisonous task, only the rule of crashes does. */

@@ -8,7 +8,7 @@ import { openTcpLink } from "./tcp-link.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
 const WORKERS = 4;
-const LEASE_MS = 5000;
+const LEASE_MS = 8000;
 /** One of each kind in so long, on average: 400 in ten minutes, fewer on a busy machine. */
 const EVERY_MS = 1500;
 /** A request is held for longer than a lease so often: what it says is outdated when it arrives. */

@@ -88,8 +88,8 @@ export function total(verdicts: readonly Judged[]): Judged {
 }
 
 /**
- * How long the workers took to finish a task after faults that hit them, at most. Of several faults before that the
- * last one counts. A worker that a poisonous task takes down does not recover, another one takes its place.
+ * How long the workers took to finish a task after faults that hit them, at most, while tasks were submitted. Of several
+ * faults before that the last one counts. A worker that a poisonous task takes down does not recover, another one takes its place.
  */
 export function slowestRecovery(
   runs: readonly Run[],
@@ -103,11 +103,12 @@ export function slowestRecovery(
     const dones = own.flatMap(({ doneAtMs }) => (doneAtMs === null ? [] : [doneAtMs])).sort((a, b) => a - b);
     const hits = relevant
       .filter((fault) => fault.worker === worker || (fault.worker === null && side === "postgres"))
-      .filter(({ overAtMs }) => overAtMs < untilMs)
       .sort((a, b) => a.overAtMs - b.overAtMs);
     for (const [n, { kind, overAtMs }] of hits.entries()) {
-      const doneAtMs = dones.find((atMs) => atMs >= overAtMs) ?? untilMs;
-      if ((hits[n + 1]?.overAtMs ?? Number.POSITIVE_INFINITY) < doneAtMs) continue;
+      if (overAtMs >= untilMs) break;
+      // Later on there may be nothing to do for it.
+      const doneAtMs = Math.min(dones.find((atMs) => atMs >= overAtMs) ?? untilMs, untilMs);
+      if (hits.slice(n + 1).some(({ atMs }) => atMs < doneAtMs)) continue; // the last of them counts, or is not over
       const ms = Math.max(0, doneAtMs - overAtMs);
       if (slowest === null || ms > slowest.ms) slowest = { ms, worker, kind };
     }
