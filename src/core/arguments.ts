@@ -11,7 +11,8 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Longest delay, 3000 years: a due time past 2^53 is one that some clients refuse to read. */
 export const MAX_DELAY_MS = 1e14;
 
-function show(value: unknown): string {
+/** What a message may say of a wrong value: never the text of a string. */
+export function show(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean" || value === null) return String(value);
   return Array.isArray(value) ? "an array" : typeof value;
 }
@@ -31,13 +32,12 @@ export function integer(option: string, value: unknown, min: number, max = Numbe
  * long ago; 0 is as long ago as anybody wants.
  */
 export function instant(option: string, value: Date | number): number {
-  const ms = integer(option, value instanceof Date ? value.getTime() : value, 0);
-  if (ms > 0 && ms < 1e11) {
-    throw new InvalidArgument(
-      `${option} must be a Date or epoch milliseconds, got ${ms}: seconds, or a duration?`,
-    );
-  }
-  return ms;
+  const ms: unknown = value instanceof Date ? value.getTime() : value;
+  if (Number.isSafeInteger(ms) && (ms === 0 || (ms as number) >= 1e11)) return ms as number;
+  const found = value instanceof Date && Number.isNaN(ms) ? "an invalid Date" : show(ms);
+  const isSmall = typeof ms === "number" && ms > 0 && ms < 1e11;
+  const guess = isSmall ? ": seconds, or a duration?" : "";
+  throw new InvalidArgument(`${option} must be a Date or epoch milliseconds, got ${found}${guess}`);
 }
 
 /** Checks a text that is stored in a column of its own. Its value is never quoted back. */
@@ -74,6 +74,16 @@ export function fraction(option: string, value: unknown): number | null {
   return value;
 }
 
+/** Checks a signal; what controls one is easily passed in its place. */
+export function optionalSignal(value: unknown): AbortSignal | undefined {
+  if (value === undefined) return undefined;
+  const { addEventListener, throwIfAborted, signal } = Object(value);
+  if (typeof addEventListener === "function" && typeof throwIfAborted === "function")
+    return value as AbortSignal;
+  const found = signal === undefined ? show(value) : "an AbortController; pass its signal";
+  throw new InvalidArgument(`signal must be an AbortSignal, got ${found}`);
+}
+
 /** Checks one of a set of words. */
 export function oneOf<T extends string>(option: string, value: unknown, allowed: readonly T[]): T {
   if (!allowed.includes(value as T)) {
@@ -87,7 +97,8 @@ export function oneOf<T extends string>(option: string, value: unknown, allowed:
 export function onlyKnown(what: string, value: object | undefined, known: readonly string[]): void {
   if (value === undefined) return;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new InvalidArgument(`${what} must be an object, got ${show(value)}`);
+    const bag = /^(a|the) /.test(what) ? what : `the options of ${what}`;
+    throw new InvalidArgument(`${bag} must be an object, got ${show(value)}`);
   }
   for (const field of Object.keys(value)) {
     if (!known.includes(field)) {

@@ -1,6 +1,6 @@
 type Names = Readonly<Record<string, string>>;
 
-const SUBMIT: Names = { runAtDelayMs: "delayMs" };
+const SUBMIT: Names = { runAtDelayMs: "delayMs", keysAcrossNames: "keysAcrossNames of new Wadi" };
 const WAIT: Names = { waitTimeoutMs: "timeoutMs", pollIntervalMs: "pollMs", maxPollIntervalMs: "maxPollMs" };
 const OF_THE_CLIENT: Names = {
   maxQueueDepth: "maxQueueDepth of new Wadi",
@@ -16,7 +16,7 @@ const OF_THE_WORKER = {
   leaseMs: "leaseMs of new Worker",
 } satisfies Names;
 
-/** What options of the CairnQ SDKs are called here, by the bag of options that they are looked for in. */
+/** What options of the CairnQ SDKs, and those that another call takes, are called here, by the bag of options that they are looked for in. */
 const RENAMED: Readonly<Record<string, Names>> = {
   submit: SUBMIT,
   call: { ...SUBMIT, ...WAIT },
@@ -34,8 +34,26 @@ const RENAMED: Readonly<Record<string, Names>> = {
     claimBatch: "not needed: a claim fills the free slots, and prefetch claims ahead of them",
     heartbeatIntervalMs: "not needed: leases are renewed in time for leaseMs",
     retentionIntervalMs: "sweepMs",
+    budgetMs: "budgetMs of drain",
+    deadline: "deadline of drain",
+    lingerMs: "lingerMs of drain",
+    maxTasks: "maxTasks of drain",
+    maxQueries: "maxQueries of drain",
+    graceMs: "graceMs of run, serve or stop",
+    signal: "signal of drain, run or serve",
+    batch: "batch of worker.task",
+    resource: "resource of worker.task, and resources of new Worker",
+    keysAcrossNames: "keysAcrossNames of new Wadi",
   },
-  task: { maxRun: "maxRunMs", leaseMs: OF_THE_WORKER.leaseMs },
+  task: {
+    maxRun: "maxRunMs",
+    leaseMs: OF_THE_WORKER.leaseMs,
+    maxAttempts: "maxAttempts of defineTask or submit",
+    maxCrashes: "maxCrashes of defineTask or submit",
+    priority: "priority of defineTask or submit",
+    limits: "limits of defineTask or submit",
+  },
+  drain: OF_THE_WORKER,
   run: OF_THE_WORKER,
   serve: OF_THE_WORKER,
   background: OF_THE_WORKER,

@@ -55,8 +55,13 @@ const ADVICE: Record<ErrorClass, string> = {
   "response-too-large":
     "the answer is larger than the database or its client may send; ask for fewer or smaller tasks",
   rejected: "the database refused it; its cause says why",
-  unknown: "the connection failed and the outcome is not known; send it again",
+  unknown:
+    "the connection failed and the outcome is not known; check that the database can be reached, and send it again",
 };
+
+/** Why an operation fails that its deadline has ended. */
+const LATE =
+  "no answer came before its deadline, and the outcome is not known; send it again, or give it a later deadlineMs";
 
 /** By executor: on an edge runtime every request has a session of its own. */
 const ready = new WeakSet<Executor>();
@@ -168,7 +173,7 @@ export class Session {
     const leftMs = Math.max(0, endsAtMs - monotonicMs());
     try {
       await sleep(Math.min(leftMs, MAX_TIMER_MS), signal, answered);
-      if (!isAnswered) throw this.wrap(name, "unknown", new Error("no answer came in time"));
+      if (!isAnswered) throw this.wrap(name, "unknown", new Error("no answer came in time"), LATE);
     } catch (error) {
       abort?.abort(error);
       throw error;

@@ -1,4 +1,5 @@
-import { integer, MAX_TIMER_MS } from "./arguments.ts";
+import { integer, MAX_TIMER_MS, show } from "./arguments.ts";
+import { InvalidArgument } from "./errors.ts";
 import type { Executor } from "./executor.ts";
 import { fenced } from "./fence.ts";
 import { again, join, type Operation, type Target } from "./operation.ts";
@@ -58,6 +59,11 @@ export class Store extends Session {
       baseMs: integer("retry.baseMs", retry?.baseMs ?? 50, 0, MAX_TIMER_MS),
       capMs: integer("retry.capMs", retry?.capMs ?? 1000, 0, MAX_TIMER_MS),
     };
+    if (clock !== undefined && typeof clock !== "function") {
+      throw new InvalidArgument(
+        `clock must be a function that returns epoch milliseconds, got ${show(clock)}`,
+      );
+    }
     super(executor, policy, clock);
     this.maxBytes = executor.limits.maxParamBytes;
     this.#answerBytes = answerBytes(executor.limits.maxResponseBytes);

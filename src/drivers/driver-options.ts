@@ -13,10 +13,21 @@ export function checkOptions(driver: string, options: object, rules: Readonly<Re
       );
     }
     if (value !== undefined && rule !== null && !fits(value, rule)) {
-      const wanted = typeof rule === "string" ? `of type ${rule}` : `one of ${rule.join(", ")}`;
-      throw new InvalidArgument(`${option} of ${driver} must be ${wanted}`);
+      throw new InvalidArgument(`${option} of ${driver} must be ${wanted(rule)}, got ${found(value)}`);
     }
   }
+}
+
+function wanted(rule: NonNullable<Rule>): string {
+  if (rule === "milliseconds") return "an integer >= 0 (milliseconds)";
+  return rule === "boolean" ? "true or false" : `one of ${rule.join(", ")}`;
+}
+
+/** A string is not quoted: in the place of another option it may be a connection string. */
+function found(value: unknown): string {
+  return typeof value === "number" || typeof value === "boolean" || value === null
+    ? String(value)
+    : typeof value;
 }
 
 function fits(value: unknown, rule: NonNullable<Rule>): boolean {
@@ -43,7 +54,7 @@ export function checkClient(
   const got = isDrizzle
     ? "a Drizzle database; pass it to fromDrizzle of wadi/drizzle"
     : isObject
-      ? `something without ${lacks}()`
+      ? `an object without ${lacks}()`
       : client === null
         ? "null"
         : typeof client;

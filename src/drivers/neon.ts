@@ -70,7 +70,10 @@ export function neonHttp<Q extends NeonQueryLike>(
   sql: NeonQueryFunctionLike<Q>,
   options: PgSchemaOption = {},
 ): Executor<Q, false> {
-  checkClient("neonHttp", sql, "what neon(url) gives, since its version 1", ["query", "transaction"]);
+  checkClient("neonHttp", sql, "the function returned by neon(url) (@neondatabase/serverless >= 1)", [
+    "query",
+    "transaction",
+  ]);
   checkOptions("neonHttp", options, { schema: null });
   // What `query` gives is what a template gives, but for the shape of its results.
   const query = ({ sql: text, params }: Statement, signal?: AbortSignal) =>

@@ -1,6 +1,6 @@
 import { type Backoff, backoffDelay, sleep } from "../core/backoff.ts";
 import { monotonicMs } from "../core/clock.ts";
-import { DriverError, TaskCanceled, TaskFailed, TaskTimeout } from "../core/errors.ts";
+import { DriverError, InvalidArgument, TaskCanceled, TaskFailed, TaskTimeout } from "../core/errors.ts";
 import type { NewTask, SubmittedTask } from "../core/operations/submit.ts";
 import { isTerminal, type Task } from "../core/task.ts";
 import type { PollLoop } from "./poll-loop.ts";
@@ -44,6 +44,13 @@ export async function callTask(
     }
   } finally {
     loop.close(mine.open);
+  }
+  // By another id it is the task that the key has.
+  const { name } = prepared.columns;
+  if (task.id === id && task.name !== name) {
+    throw new InvalidArgument(
+      `task ${id} is one of "${task.name}", not of "${name}"; call with an id that an error of "${name}" gave, or without one`,
+    );
   }
   if (task.status === "failed") throw new TaskFailed(task);
   if (task.status === "canceled") throw new TaskCanceled(task);

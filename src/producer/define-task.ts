@@ -1,4 +1,4 @@
-import { integer, MAX_TIMER_MS, onlyKnown, optionalText, text } from "../core/arguments.ts";
+import { integer, MAX_TIMER_MS, onlyKnown, optionalText, show, text } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { checkIndexedTogether } from "../core/index-limits.ts";
 import type { IfWritable, JsonForm } from "../core/json-form.ts";
@@ -134,8 +134,9 @@ const TYPE_ONLY: StandardSchemaV1 = {
 };
 
 /** An object that was written by hand lacks the defaults. */
-export function noDefinition(): InvalidArgument {
-  return new InvalidArgument("a task is a name, or what defineTask({ name }) gives; got another object");
+export function noDefinition(got: unknown): InvalidArgument {
+  const found = typeof got === "object" && got !== null ? "another object" : show(got);
+  return new InvalidArgument(`a task is a name, or what defineTask({ name }) gives; got ${found}`);
 }
 
 function schema(option: string, value: StandardSchemaV1 | undefined): StandardSchemaV1 | null {

@@ -7,7 +7,8 @@ import { type NewTask, type SubmittedTask, submit } from "../core/operations/sub
 import { splitTasks } from "../core/split.ts";
 import type { Store } from "../core/store.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
-import { type Prepare, type SubmitEntry, type SubmitOptions, validatePayload } from "./submission.ts";
+import { prepareMany, validateMany } from "./entries.ts";
+import type { Prepare, SubmitEntry, SubmitOptions } from "./submission.ts";
 import { byId, byKey } from "./task-admin.ts";
 
 /** What comes at once from a client that answers at once. */
@@ -45,7 +46,7 @@ export function ownRows(store: Store, prepare: Prepare, way: Way): OwnRows {
     operation: Operation<T>,
     ids: object,
   ): Maybe<unknown> {
-    const checks = prepared.map((each) => validatePayload(task, each)).filter((check) => check);
+    const checks = validateMany(task, prepared).filter((check) => check);
     if (checks.length === 0) return way.send(operation, ids);
     const checked = Promise.all(checks);
     if (!way.isSync) return checked.then(() => way.send(operation, ids));
@@ -118,21 +119,4 @@ function ownNamesOnly(tasks: readonly NewTask[], submitted: SubmittedTask[]): Su
     if (task.isOwnName && submitted[i]!.name !== task.columns.name) notRejected(task, submitted[i]!);
   }
   return submitted;
-}
-
-/** Checks the entries of a `submitMany`. Nothing is sent. */
-export function prepareMany(
-  prepare: Prepare,
-  task: string | AnyTaskDefinition,
-  entries: readonly SubmitEntry[],
-): NewTask[] {
-  if (!Array.isArray(entries))
-    throw new InvalidArgument("submitMany takes an array of { payload, ...options }");
-  return entries.map((entry: SubmitEntry) => {
-    if (typeof entry !== "object" || entry === null) {
-      throw new InvalidArgument("each entry of submitMany must be an object { payload, ...options }");
-    }
-    const { payload, ...options } = entry;
-    return prepare(task, payload, options);
-  });
 }

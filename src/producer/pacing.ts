@@ -42,9 +42,7 @@ export function pacing(options: SubmitOptions, key: string | null): Pacing {
   if (throttle === undefined) return { conflict, delayMs };
   onlyKnown("throttle", throttle, ["perMs"]);
   if (conflict === "reject") {
-    throw new InvalidArgument(
-      `throttle hands a young task back and conflict "reject" refuses it; pass one of them`,
-    );
+    throw new InvalidArgument(`throttle cannot be combined with conflict "reject"; pass one of them`);
   }
   return { conflict, delayMs, throttleMs: integer("throttle.perMs", throttle.perMs, 1, MAX_DELAY_MS) };
 }

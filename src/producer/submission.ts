@@ -1,4 +1,4 @@
-import { instant, integer, onlyKnown, optionalText, text } from "../core/arguments.ts";
+import { instant, integer, onlyKnown, optionalText, show, text } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { newTaskId } from "../core/ids.ts";
 import { checkIndexedTogether } from "../core/index-limits.ts";
@@ -118,8 +118,8 @@ export function prepareTask(
   { lineage, hook, keysAcrossNames = false }: PrepareContext = {},
 ): NewTask {
   const definition = typeof task === "string" ? null : task;
-  const name = text("task name", typeof task === "string" ? task : task?.name);
-  if (definition?.payload === undefined && definition !== null) throw noDefinition();
+  if (definition !== null && definition?.payload === undefined) throw noDefinition(task);
+  const name = text("task name", definition?.name ?? task);
   onlyKnown("submit", options, SUBMIT_OPTIONS);
   const payload = given === undefined ? {} : given; // as other SDKs store it
   const key = optionalText("key", options.key);
@@ -129,7 +129,11 @@ export function prepareTask(
   checkIndexedTogether({ queue, "task name": name, "limits.key": limits?.key ?? "" });
   const { maxAttempts, maxCrashes, priority, runAt, correlationId } = options;
   const payloadJson = encodeJson(payload, `the payload of ${name}`, target);
-  const metadata = encodeMetadata(target, hook?.({ name, queue }), options.metadata);
+  const hooked =
+    hook === undefined
+      ? undefined
+      : fields(hook({ name, queue }), "what the metadata hook of new Wadi returns");
+  const metadata = encodeMetadata(target, hooked, fields(options.metadata, "metadata"));
   if (metadata !== "{}") checkSize(`the payload and metadata of ${name}`, [payloadJson, metadata], target);
   return {
     columns: {
@@ -179,11 +183,18 @@ function isFields(value: unknown): boolean {
   return isPlain(value) && typeof (value as { toJSON?: unknown }).toJSON !== "function";
 }
 
+/** @throws {InvalidArgument} naming what is no object of fields. */
+function fields(value: unknown, what: string): unknown {
+  if (value === undefined || isFields(value)) return value;
+  const isInstance = typeof value === "object" && value !== null && !Array.isArray(value);
+  const found = isInstance ? `a ${value.constructor?.name ?? "class"}` : show(value);
+  throw new InvalidArgument(`${what} must be an object with JSON values, got ${found}`);
+}
+
 /** What the submit says goes before what the hook says. */
 function encodeMetadata(target: JsonTarget, ...sources: unknown[]): string {
   const given = sources.filter((source) => source !== undefined);
   if (given.length === 0) return "{}";
-  if (!given.every(isFields)) throw new InvalidArgument("metadata must be an object with JSON values");
   // Without a prototype: `__proto__` is a name like any other.
   return encodeJson(Object.assign(Object.create(null), ...given), "metadata", target);
 }

@@ -1,6 +1,6 @@
-import { onlyKnown } from "../core/arguments.ts";
+import { onlyKnown, optionalSignal } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
-import type { CallOptions } from "../core/session.ts";
+import { type CallOptions, direct } from "../core/session.ts";
 
 /** When a submit ends at the latest. */
 export interface SubmitCallOptions {
@@ -16,14 +16,17 @@ export interface SubmitCallOptions {
   readonly deadlineMs?: number | undefined;
 }
 
+/** The checked options of a call of application code. @throws {InvalidArgument} */
+export function directCall(what: string, call: SubmitCallOptions | undefined): CallOptions {
+  return direct(checkCall(what, call));
+}
+
 /** @throws {InvalidArgument} naming the option, or the signal's reason if it is aborted already. */
 export function checkCall(what: string, call: SubmitCallOptions | undefined): SubmitCallOptions | undefined {
   if (call === undefined) return undefined;
   onlyKnown(what, call, ["signal", "deadlineMs"]);
   const { signal, deadlineMs } = call;
-  if (signal !== undefined && typeof signal?.throwIfAborted !== "function") {
-    throw new InvalidArgument("signal must be an AbortSignal");
-  }
+  optionalSignal(signal);
   if (deadlineMs !== undefined && (typeof deadlineMs !== "number" || !(deadlineMs >= 1e11))) {
     const found = typeof deadlineMs === "number" ? String(deadlineMs) : typeof deadlineMs;
     throw new InvalidArgument(

@@ -7,7 +7,8 @@ import { splitTasks } from "../core/split.ts";
 import type { Store } from "../core/store.ts";
 import { Backpressure, type BackpressureOptions } from "./backpressure.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
-import { notRejected, prepareMany } from "./own-rows.ts";
+import { prepareMany, validateMany } from "./entries.ts";
+import { notRejected } from "./own-rows.ts";
 import type { Signals } from "./signals.ts";
 import {
   type Lineage,
@@ -102,7 +103,7 @@ export class Submitter {
     call: CallOptions = {},
   ): Promise<SubmittedTask[]> {
     const prepared = prepareMany(this.check, task, entries);
-    for (const each of prepared) await validatePayload(task, each);
+    await Promise.all(validateMany(task, prepared));
     await this.admit(prepared, call);
     const parts: SubmittedTask[][] = [];
     for (const part of splitTasks(prepared, this.#store.executor.limits))

@@ -1,14 +1,15 @@
-import { integer, oneOf, onlyKnown, optionalText, text } from "../core/arguments.ts";
+import { integer, oneOf, onlyKnown, optionalText, show, text } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import type { CanceledTask, RetriedTask, Swept } from "../core/operations/control.ts";
 import type { StatusCounts, TaskRef, TaskState } from "../core/operations/read.ts";
-import { type CallOptions, direct } from "../core/session.ts";
+import type { CallOptions } from "../core/session.ts";
 import type { Store } from "../core/store.ts";
 import { isTerminal, TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "../core/task.ts";
 import { type AnyTaskDefinition, noDefinition } from "./define-task.ts";
 import { checkRetention, type RetentionRule } from "./retention.ts";
 import { Signals } from "./signals.ts";
+import { directCall } from "./submit-call.ts";
 import type { TaskOf } from "./task-types.ts";
 
 export interface ListOptions {
@@ -88,16 +89,16 @@ export class TaskAdmin {
 
   /** Reads only what changes while a task waits and runs: status, progress, message and attempt. */
   async getStatus(id: string, call?: CallOptions): Promise<TaskState | null> {
-    return this.store.getStatus(byId(id), direct(call));
+    return this.store.getStatus(byId(id), directCall("getStatus", call));
   }
 
   async getStatusByKey(key: string, call?: CallOptions): Promise<TaskState | null> {
-    return this.store.getStatus(byKey(key), direct(call));
+    return this.store.getStatus(byKey(key), directCall("getStatusByKey", call));
   }
 
   /** The attempts of a task that failed or whose lease ran out, oldest first; empty also if there is no such task. */
   async failures(id: string, call?: CallOptions): Promise<TaskFailure[]> {
-    return this.store.failures(text("id", id), direct(call));
+    return this.store.failures(text("id", id), directCall("failures", call));
   }
 
   /** Lists tasks, newest first. */
@@ -112,14 +113,14 @@ export class TaskAdmin {
       max_tasks: integer("limit", options.limit ?? 50, 1, 1000),
       skip_tasks: integer("offset", options.offset ?? 0, 0),
     };
-    return this.store.list(filter, direct(call));
+    return this.store.list(filter, directCall("list", call));
   }
 
   /** Counts tasks by queue and status. Queues that are asked for are always present. */
   async stats(queues?: readonly string[], call?: CallOptions): Promise<Record<string, StatusCounts>> {
     if (queues !== undefined && !Array.isArray(queues))
-      throw new InvalidArgument("stats takes an array of queues");
-    return this.store.stats(queues?.map((queue) => text("queue", queue)) ?? null, direct(call));
+      throw new InvalidArgument(`stats takes an array of queues, got ${show(queues)}`);
+    return this.store.stats(queues?.map((queue) => text("queue", queue)) ?? null, directCall("stats", call));
   }
 
   /** How many more tasks the queue takes before `maxDepth` are queued. Reads at most `maxDepth` rows. */
@@ -127,7 +128,7 @@ export class TaskAdmin {
     return this.store.queueDepth(
       text("queue", queue),
       integer("maxDepth", maxDepth, 1, 1_000_000),
-      direct(call),
+      directCall("queueDepth", call),
     );
   }
 
@@ -169,7 +170,7 @@ export class TaskAdmin {
       name: optionalText("name", options.name),
       max_tasks: integer("limit", options.limit ?? 1000, 1, 100_000),
     };
-    return this.store.purge(filter, direct(call));
+    return this.store.purge(filter, directCall("purge", call));
   }
 
   /**
@@ -185,20 +186,22 @@ export class TaskAdmin {
   ): Promise<Swept> {
     onlyKnown("sweep", options, ["limit"]);
     const limit = integer("limit", options.limit ?? 1000, 1, 100_000);
-    return this.store.sweep(checkRetention(rules), { limit }, direct(call));
+    return this.store.sweep(checkRetention(rules), { limit }, directCall("sweep", call));
   }
 
   async #get(refOf: (name: string) => TaskRef, args: ReadArguments): Promise<Task | null> {
-    if (!isWithDefinition(args)) return this.store.get(refOf(args[0]), direct(args[1]));
+    if (!isWithDefinition(args)) return this.store.get(refOf(args[0]), directCall("get", args[1]));
     const [definition, name, call] = args;
-    if (definition.payload === undefined) throw noDefinition();
-    const task = await this.store.get(refOf(name), direct(call));
+    if (definition.payload === undefined) throw noDefinition(definition);
+    const task = await this.store.get(refOf(name), directCall("get", call));
     if (task === null || task.name === definition.name) return task;
-    throw new InvalidArgument(`task ${task.id} is one of "${task.name}", not of "${definition.name}"`);
+    throw new InvalidArgument(
+      `task ${task.id} is one of "${task.name}", not of "${definition.name}"; pass the definition of that name, or none`,
+    );
   }
 
   async #cancel(ref: TaskRef, call?: CallOptions): Promise<CanceledTask | null> {
-    const task = await this.store.cancel(ref, direct(call));
+    const task = await this.store.cancel(ref, directCall("cancel", call));
     if (task === null) return null;
     if (isTerminal(task.status)) this.signals.done([task.id]);
     else if (task.cancelRequestedAtMs !== null) this.signals.canceled([task.id]);
@@ -207,7 +210,11 @@ export class TaskAdmin {
 
   async #retry(ref: TaskRef, options: RetryOptions, call?: CallOptions): Promise<RetriedTask | null> {
     onlyKnown("retry", options, ["resetAttempt"]);
-    const task = await this.store.retry(ref, options.resetAttempt ?? false, direct(call));
+    const { resetAttempt = false } = options;
+    if (typeof resetAttempt !== "boolean") {
+      throw new InvalidArgument(`resetAttempt must be true or false, got ${show(resetAttempt)}`);
+    }
+    const task = await this.store.retry(ref, resetAttempt, directCall("retry", call));
     if (task?.status === "queued") this.signals.queued([task.queue]);
     return task;
   }

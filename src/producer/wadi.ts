@@ -79,6 +79,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     payload: PayloadOf<T>,
     options?: SubmitOptions & SubmitCallOptions,
   ): Promise<SubmittedOf<T>> {
+    onlyKnown("submit", options, [...SUBMIT_OPTIONS, "signal", "deadlineMs"]);
     const { call, rest } = splitCall(options);
     return this.submitFrom(undefined, task, payload, rest, call) as Promise<SubmittedOf<T>>;
   }
@@ -193,6 +194,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    * submit included: the task has its id from the start, so that what is sent again is one task.
    *
    * @throws {TaskFailed} | {TaskCanceled} | {TaskTimeout}
+   * @throws {InvalidArgument} also if the `id` is that of a task of another name.
    * @throws {DriverError} with `taskId`; a call with this `id` makes no second task.
    */
   async call<T extends string | AnyTaskDefinition>(

@@ -1,4 +1,4 @@
-import { text } from "../core/arguments.ts";
+import { show, text } from "../core/arguments.ts";
 import { InvalidArgument, TaskTimeout } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
 import type { PollLoop } from "./poll-loop.ts";
@@ -42,8 +42,11 @@ export function waitForTasks(
 
 function timedOut(timeoutMs: number, missing: readonly string[], all: number, error: unknown): TaskTimeout {
   const few = missing.slice(0, 3).join(", ") + (missing.length > 3 ? ", ..." : "");
-  const why = error === undefined ? "" : `; ${unasked(error)}`;
-  const message = `waited ${timeoutMs} ms: ${missing.length} of ${all} tasks not done, ${few}${why}`;
+  const why =
+    error === undefined
+      ? "; wait longer, or read one of them to see which state it is stuck in"
+      : `; ${unasked(error)}`;
+  const message = `waited ${timeoutMs} ms: ${missing.length} of ${all} tasks are not done (${few})${why}`;
   return new TaskTimeout(message, { id: null, key: null, task: null, missing }, { cause: error });
 }
 
@@ -54,6 +57,9 @@ export function namesOf<T>(
   list: readonly T[],
   nameOf: (item: T) => unknown,
 ): string[] {
-  if (!Array.isArray(list)) throw new InvalidArgument(`${method} takes an array of ${what}s`);
+  if (!Array.isArray(list))
+    throw new InvalidArgument(
+      `${method} takes an array of ${what === "id" ? "tasks or ids" : "keys"}, got ${show(list)}`,
+    );
   return list.map((item) => text(what, nameOf(item)));
 }

@@ -1,4 +1,4 @@
-import { integer, MAX_TIMER_MS, onlyKnown } from "../core/arguments.ts";
+import { integer, MAX_TIMER_MS, onlyKnown, optionalSignal } from "../core/arguments.ts";
 import { TaskTimeout } from "../core/errors.ts";
 import type { TaskRef } from "../core/operations/read.ts";
 import type { Task } from "../core/task.ts";
@@ -46,7 +46,7 @@ export interface CheckedWait {
 export function checkWait(options: WaitOptions = {}): CheckedWait {
   onlyKnown("wait", options, WAIT_OPTIONS);
   const { timeoutMs = 30_000, pollMs = 100, maxPollMs = 500, maxQueries, signal } = options;
-  signal?.throwIfAborted();
+  optionalSignal(signal)?.throwIfAborted();
   integer("timeoutMs", timeoutMs, 0);
   integer("pollMs", pollMs, 1, MAX_TIMER_MS);
   integer("maxPollMs", maxPollMs, 1, MAX_TIMER_MS);

@@ -1,4 +1,4 @@
-import { instant, integer, MAX_DELAY_MS, MAX_TIMER_MS, onlyKnown, text } from "../core/arguments.ts";
+import { instant, integer, MAX_DELAY_MS, MAX_TIMER_MS, onlyKnown, show, text } from "../core/arguments.ts";
 import type { Backoff } from "../core/backoff.ts";
 import { toMonotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors.ts";
@@ -120,7 +120,7 @@ export function checkWorker(options: WorkerOptions): Settings {
   const { around, onEvent, onError, maxInFlightBytes } = options;
   for (const [name, hook] of Object.entries({ around, onEvent, onError })) {
     if (hook !== undefined && typeof hook !== "function")
-      throw new InvalidArgument(`${name} must be a function`);
+      throw new InvalidArgument(`${name} must be a function, got ${show(hook)}`);
   }
   const { logger = console } = options;
   if (logger !== null && (typeof logger?.error !== "function" || typeof logger.warn !== "function")) {
@@ -163,6 +163,9 @@ function checkPrefetch(
 ): Pick<PoolSizes, "prefetch"> & Pick<ByteLimits, "prefetchBytes"> {
   if (typeof value === "number") {
     return { prefetch: integer("prefetch", value, 0, MAX_PREFETCH), prefetchBytes: null };
+  }
+  if (typeof value !== "object" || value === null) {
+    throw new InvalidArgument(`prefetch must be a number of tasks or { tasks, bytes }, got ${show(value)}`);
   }
   onlyKnown("prefetch", value, ["tasks", "bytes"]);
   const { tasks, bytes } = value;

@@ -1,4 +1,4 @@
-import { integer, MAX_TIMER_MS, onlyKnown, optionalText, text } from "../core/arguments.ts";
+import { integer, MAX_TIMER_MS, onlyKnown, optionalText, show, text } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { checkIndexedTogether } from "../core/index-limits.ts";
 import { type AnyTaskDefinition, defineTask, noDefinition } from "../producer/define-task.ts";
@@ -70,9 +70,10 @@ export function register(
   }
   onlyKnown("task", options, OPTIONS);
   const definition = typeof task === "string" ? defineTask({ name: task }) : task;
-  if (definition?.payload === undefined) throw noDefinition();
+  if (definition?.payload === undefined) throw noDefinition(task);
   const { name, payload, result } = definition;
-  if (typeof handler !== "function") throw new InvalidArgument(`the handler of "${name}" must be a function`);
+  if (typeof handler !== "function")
+    throw new InvalidArgument(`the handler of "${name}" must be a function, got ${show(handler)}`);
   for (const queue of queuesOf(options) ?? []) checkIndexedTogether({ queue, "task name": name });
   const ownQueues = typeof task === "string" ? defaults.queues : [definition.queue];
   return {
@@ -96,9 +97,11 @@ export function queuesOf(options: Pick<HandlerOptions, "queue" | "queues">): rea
   if (queues === undefined) return queue === undefined ? null : [text("queue", queue)];
   if (queue !== undefined) throw new InvalidArgument("pass either queue or queues, not both");
   if (!Array.isArray(queues) || queues.length === 0) {
-    throw new InvalidArgument("queues must be an array with at least one queue");
+    throw new InvalidArgument(
+      `queues must be an array with at least one queue, got ${Array.isArray(queues) ? "an empty one" : show(queues)}`,
+    );
   }
-  return [...new Set(queues.map((each) => text("queues", each)))];
+  return [...new Set(queues.map((each) => text("each of queues", each)))];
 }
 
 export function optionalMs(option: string, value: number | undefined): number | null {

@@ -1,4 +1,4 @@
-import { integer, MAX_TIMER_MS, onlyKnown } from "../core/arguments.ts";
+import { integer, MAX_TIMER_MS, onlyKnown, optionalSignal } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import type { Host } from "./host.ts";
 import { ownStopSignals, type ProcessLike, thisProcess } from "./process-signals.ts";
@@ -97,7 +97,7 @@ export class Stay {
   }
 
   #begin(options: RunOptions = {}): { host: Host; release: () => void } {
-    const { signal } = options;
+    const signal = optionalSignal(options.signal);
     const graceMs = graceOf(options);
     if (this.isOn) {
       throw new InvalidArgument("this worker runs already; stop it first");

@@ -1,4 +1,4 @@
-import { integer, MAX_TIMER_MS, onlyKnown } from "../core/arguments.ts";
+import { integer, MAX_TIMER_MS, onlyKnown, optionalSignal } from "../core/arguments.ts";
 import { monotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import { WEIGHS_NOTHING } from "../core/operations/weigh.ts";
@@ -47,7 +47,8 @@ export class Worker {
 
   /** @throws {InvalidArgument} if an option is out of range. */
   constructor(wadi: Wadi, options: WorkerOptions = {}) {
-    if (wadi?.store === undefined) throw new InvalidArgument("new Worker takes a Wadi");
+    if (wadi?.store === undefined)
+      throw new InvalidArgument("new Worker takes a Wadi, such as new Wadi(betterSqlite3(db))");
     this.wadi = wadi;
     this.#settings = checkWorker(options);
   }
@@ -77,10 +78,14 @@ export class Worker {
     const registration = register(task, handler, options, this.#settings);
     const { name, queues } = registration;
     if (this.#stay.isOn)
-      throw new InvalidArgument(`register the handler of "${name}" before the worker runs`);
+      throw new InvalidArgument(
+        `this worker runs already; register the handler of "${name}" before run() or serve()`,
+      );
     for (const queue of queues) {
       if (this.#lanes.has(laneKey({ queue, name }))) {
-        throw new InvalidArgument(`"${name}" has a handler in the queue "${queue}" already`);
+        throw new InvalidArgument(
+          `"${name}" has a handler in the queue "${queue}" already; register it once, or in another queue`,
+        );
       }
     }
     for (const queue of queues) this.#lanes.add(laneKey({ queue, name }));
@@ -120,7 +125,7 @@ export class Worker {
       maxTasks:
         options.maxTasks === undefined ? Number.MAX_SAFE_INTEGER : integer("maxTasks", options.maxTasks, 1),
       maxQueries: maxQueriesOf(options, this.wadi.executor),
-      signal: options.signal,
+      signal: optionalSignal(options.signal),
       lingerMs: integer("lingerMs", options.lingerMs ?? LINGER_MS, 0, MAX_TIMER_MS),
       endless: null,
     });

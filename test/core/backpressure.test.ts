@@ -180,7 +180,9 @@ test("the metadata hook adds to what each submit says", async () => {
     { name: "b", queue: "default" },
   ]);
   const broken = memoryWadi({ metadata: () => "trace" as never });
-  await expect(broken.submit("a", 1)).rejects.toThrow("metadata must be an object with JSON values");
+  await expect(broken.submit("a", 1)).rejects.toThrow(
+    "what the metadata hook of new Wadi returns must be an object with JSON values, got string",
+  );
 });
 
 test.each<[options: WadiOptions, message: string]>([

@@ -50,7 +50,7 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "an invalid date",
       (w) => w.submit("a", 1, { runAt: new Date("x") }),
-      "runAt must be an integer >= 0, got NaN",
+      "runAt must be a Date or epoch milliseconds, got an invalid Date",
     ],
     [
       "a definition written by hand",
@@ -61,7 +61,7 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "no name",
       (w) => w.submit(undefined as never, 1),
-      "task name must be a string that is not empty, got undefined",
+      "a task is a name, or what defineTask({ name }) gives; got undefined",
     ],
     [
       "a key with NUL",
@@ -101,22 +101,81 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "a bad entry among many",
       (w) => w.submitMany("a", [{ payload: 1 }, { payload: 2, delayMs: -1 }]),
-      "delayMs must be an integer from 0 to 100000000000000, got -1",
+      "entry 1 of submitMany: delayMs must be an integer from 0 to 100000000000000, got -1",
     ],
     [
       "null for a date",
       (w) => w.submit("a", 1, { runAt: null as never }),
-      "runAt must be an integer >= 0, got null",
+      "runAt must be a Date or epoch milliseconds, got null",
     ],
     [
       "payloads without their entries",
       (w) => w.submitMany("a", [1, 2] as never),
-      "each entry of submitMany must be an object { payload, ...options }",
+      "each entry of submitMany must be an object { payload, ...options }, got 1 at 0",
     ],
     ["no entry", (w) => w.submitMany("a", [null] as never), /^each entry of submitMany must be an object/],
-    ["a call without its options", (w) => w.call("a", 1, null as never), "call must be an object, got null"],
-    ["a queue that is not in a list", (w) => w.stats("q" as never), "stats takes an array of queues"],
-    ["a definition of nothing", () => defineTask(undefined as never), /^defineTask must be an object/],
+    [
+      "a call without its options",
+      (w) => w.call("a", 1, null as never),
+      "the options of call must be an object, got null",
+    ],
+    [
+      "a queue that is not in a list",
+      (w) => w.stats("q" as never),
+      "stats takes an array of queues, got string",
+    ],
+    [
+      "a definition of nothing",
+      () => defineTask(undefined as never),
+      /^the options of defineTask must be an object/,
+    ],
+    [
+      "a payload among many that is not JSON",
+      (w) => w.submitMany("a", [{ payload: 1 }, { payload: { n: new Map() } }]),
+      /^entry 1 of submitMany: the payload of a at n is a Map/,
+    ],
+    ["a number for a task", (w) => w.submit(5 as never, 1), /^a task is a name, .* got 5$/],
+    [
+      "a signal's controller",
+      (w) => w.submit("a", 1, { signal: new AbortController() as never }),
+      "signal must be an AbortSignal, got an AbortController; pass its signal",
+    ],
+    [
+      "no signal of a wait",
+      (w) => w.wait("a", { signal: 5 as never }),
+      "signal must be an AbortSignal, got 5",
+    ],
+    [
+      "no signal of a read",
+      (w) => w.get("a", { signal: {} as never }),
+      "signal must be an AbortSignal, got object",
+    ],
+    [
+      "a deadline of a read that is a duration",
+      (w) => w.list({}, { deadlineMs: 5000 }),
+      /^deadlineMs must be epoch milliseconds/,
+    ],
+    [
+      "a misspelt option of a read",
+      (w) => w.get("a", { timeoutMs: 5 } as never),
+      'get has no option "timeoutMs"; it takes signal, deadlineMs',
+    ],
+    [
+      "an option of a submit that is none",
+      (w) => w.submit("a", 1, { timeoutMs: 5 } as never),
+      /^submit has no option "timeoutMs"; it takes key, .*, signal, deadlineMs$/,
+    ],
+    [
+      "an option of a drain, given to its worker",
+      (w) => new Worker(w, { maxQueries: 900 } as never),
+      'new Worker has no option "maxQueries"; in Wadi it is maxQueries of drain',
+    ],
+    [
+      "a flag that is none",
+      (w) => w.retry("a", { resetAttempt: "yes" as never }),
+      "resetAttempt must be true or false, got string",
+    ],
+    ["no clock", (w) => new Wadi(w.executor, { clock: 5 as never }), /^clock must be a function/],
     ["what is no list", (w) => w.submitMany("a", "x" as never), /^submitMany takes an array/],
     ["what is no executor", () => new Wadi({} as never), /^new Wadi takes an executor, such as/],
     ...[
@@ -138,7 +197,7 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "a metadata hook that answers later",
       (w) => new Wadi(w.executor, { metadata: (async () => ({ a: 1 })) as never }).submit("a", 1),
-      "metadata must be an object with JSON values",
+      "what the metadata hook of new Wadi returns must be an object with JSON values, got a Promise",
     ],
     [
       "a misspelt retry policy",

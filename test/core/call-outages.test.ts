@@ -110,3 +110,15 @@ test("an id is checked before anything is sent", async () => {
     'id must be a string that is not empty, got ""',
   );
 });
+
+test("an id of a task of another name is refused, and its result is not returned", async () => {
+  const wadi = memoryWadi();
+  const { id } = await wadi.submit("other", 1);
+  const worker = new Worker(wadi).task("other", () => "its result").task("a", () => "mine");
+  await worker.drain();
+  await expect(wadi.call("a", 1, { id, timeoutMs: 5000 })).rejects.toMatchObject({
+    code: "INVALID_ARGUMENT",
+    message: `task ${id} is one of "other", not of "a"; call with an id that an error of "a" gave, or without one`,
+  });
+  expect(await wadi.list({ name: "a" })).toEqual([]);
+});

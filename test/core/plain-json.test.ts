@@ -137,7 +137,9 @@ test("get with a definition refuses a task of another one", async () => {
   const { id } = await wadi.submit(a, 5, { key: "k" });
   expect(await wadi.get(a, id)).toMatchObject({ id, payload: 5 });
   expect(await wadi.getByKey(a, "k")).toMatchObject({ id });
-  await expect(wadi.get(b, id)).rejects.toThrow(`task ${id} is one of "a", not of "b"`);
+  await expect(wadi.get(b, id)).rejects.toThrow(
+    `task ${id} is one of "a", not of "b"; pass the definition of that name, or none`,
+  );
   expect(await wadi.get(b, "task_none")).toBeNull();
   await expect(wadi.get({ name: "a" } as never, id)).rejects.toThrow("defineTask");
   expect(b.result).toBeNull();

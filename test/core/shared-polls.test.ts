@@ -172,7 +172,7 @@ describe("one wait does not suffer from another", () => {
     const { id } = await wadi.submit("a", 1);
     const long = wadi.wait(id, { timeoutMs: 60_000 });
     await expect(wadi.wait(id, { timeoutMs: 0 })).rejects.toThrow(TaskTimeout);
-    await expect(wadi.waitMany([id], { timeoutMs: 5 })).rejects.toThrow("1 of 1 tasks not done");
+    await expect(wadi.waitMany([id], { timeoutMs: 5 })).rejects.toThrow("1 of 1 tasks are not done");
     await wadi.cancel(id);
     expect((await long).status).toBe("canceled");
   });

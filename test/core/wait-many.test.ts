@@ -80,7 +80,7 @@ test("a wait for ten thousand is one request, also where a parameter is as small
   const wadi = new Wadi({ ...executor, limits: { ...executor.limits, maxParamBytes: 1_900_000 } });
   const ids = Array.from({ length: 10_000 }, () => newTaskId());
   const names = sent(wadi);
-  await expect(wadi.waitMany(ids, { timeoutMs: 0 })).rejects.toThrow("10000 of 10000 tasks not done");
+  await expect(wadi.waitMany(ids, { timeoutMs: 0 })).rejects.toThrow("10000 of 10000 tasks are not done");
   expect(names).toEqual(["getStatus"]);
 });
 
@@ -161,17 +161,19 @@ test("a timeout says how many are missing and which come first", async () => {
   expect(error).toMatchObject({
     retryable: true,
     missing: ids,
-    message: `waited 0 ms: 4 of 5 tasks not done, ${ids.slice(0, 3).join(", ")}, ...`,
+    message: `waited 0 ms: 4 of 5 tasks are not done (${ids.slice(0, 3).join(", ")}, ...); wait longer, or read one of them to see which state it is stuck in`,
   });
   await expect(wadi.waitManyByKey(["k1", "k2", "none"], { timeoutMs: 0 })).rejects.toThrow(
-    "waited 0 ms: 2 of 3 tasks not done, k1, none",
+    "waited 0 ms: 2 of 3 tasks are not done (k1, none); wait longer, or read one of them to see which state it is stuck in",
   );
 });
 
 test("bad input is refused before anything is sent", async () => {
   const wadi = memoryWadi();
   const names = sent(wadi);
-  await expect(wadi.waitMany("x" as never)).rejects.toThrow("waitMany takes an array of ids");
+  await expect(wadi.waitMany("x" as never)).rejects.toThrow(
+    "waitMany takes an array of tasks or ids, got string",
+  );
   await expect(wadi.waitManyByKey({} as never)).rejects.toThrow("waitManyByKey takes an array of keys");
   await expect(wadi.waitMany(["a", 5 as never])).rejects.toThrow(
     "id must be a string that is not empty, got undefined",

@@ -14,8 +14,8 @@ const workers: [options: object, message: string][] = [
   [{ resources: 5 }, "resources must be an object, got 5"],
   [{ resources: null }, "resources must be an object, got null"],
   [{ prefetch: -1 }, "prefetch must be an integer from 0 to 100000, got -1"],
-  [{ prefetch: "500" }, "prefetch must be an object, got string"],
-  [{ prefetch: null }, "prefetch must be an object, got null"],
+  [{ prefetch: "500" }, "prefetch must be a number of tasks or { tasks, bytes }, got string"],
+  [{ prefetch: null }, "prefetch must be a number of tasks or { tasks, bytes }, got null"],
   [{ prefetch: {} }, "prefetch.tasks must be an integer from 0 to 100000, got undefined"],
   [{ prefetch: { tasks: 5, bytes: 0 } }, "prefetch.bytes must be an integer >= 1, got 0"],
   [{ prefetch: { task: 5 } }, 'prefetch has no option "task"; it takes tasks, bytes'],
@@ -105,7 +105,18 @@ test.each(names)("a name with %j is refused", (options, message) => {
 test("a name that one of its queues has already is refused, and registers nothing", () => {
   const worker = new Worker(offline().wadi).task("a", () => 1, { queue: "y" });
   expect(refusal(() => worker.task("a", () => 2, { queues: ["x", "y"] }))).toMatchObject({
-    message: '"a" has a handler in the queue "y" already',
+    message: '"a" has a handler in the queue "y" already; register it once, or in another queue',
   });
   worker.task("a", () => 3, { queue: "x" });
+});
+
+test("a signal that is none is refused before anything runs, and the worker can run afterwards", async () => {
+  const { wadi, requests } = offline();
+  const worker = new Worker(wadi).task("a", () => 1);
+  const message = "signal must be an AbortSignal, got an AbortController; pass its signal";
+  const signal = new AbortController() as never;
+  await expect(worker.drain({ signal })).rejects.toMatchObject({ code: "INVALID_ARGUMENT", message });
+  await expect(worker.run({ signal })).rejects.toMatchObject({ code: "INVALID_ARGUMENT", message });
+  expect(requests()).toBe(0);
+  expect(await worker.background(() => worker.stats().state)).toBe("running");
 });
