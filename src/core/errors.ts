@@ -67,6 +67,18 @@ export class QueueFull extends WadiError {
   }
 }
 
+/** A handler's context sent nothing, because its drain keeps the queries it has left to settle what it holds. */
+export class QueryLimit extends WadiError {
+  override readonly name = "QueryLimit";
+  constructor(maxQueries: number) {
+    super(
+      "QUERY_LIMIT",
+      `the drain keeps what is left of its maxQueries of ${maxQueries} to settle what it holds, and nothing was sent; let this error through, and the task is tried again; raise maxQueries where the platform allows it`,
+      { retryable: true },
+    );
+  }
+}
+
 /** This worker no longer owns the task: its lease ran out, or the task was settled or claimed elsewhere. */
 export class LostLease extends WadiError {
   override readonly name = "LostLease";

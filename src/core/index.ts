@@ -7,6 +7,7 @@ export {
   InvalidArgument,
   LostLease,
   ProtocolVersionMismatch,
+  QueryLimit,
   QueueFull,
   SchemaMismatch,
   SerializationError,

@@ -1,13 +1,11 @@
 import { fraction } from "../core/arguments.ts";
 import type { Backoff } from "../core/backoff.ts";
 import { monotonicMs, toEpochMs } from "../core/clock.ts";
-import { InvalidArgument, LostLease, TaskCanceled, TaskError } from "../core/errors.ts";
+import { InvalidArgument, LostLease, QueryLimit, TaskCanceled, TaskError } from "../core/errors.ts";
 import { encodeJson } from "../core/json.ts";
 import type { Claimed, Held, Renewed } from "../core/operations/lease.ts";
 import type { Outcome, Settlement } from "../core/operations/settle.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
-import type { QueryMeter } from "../core/query-meter.ts";
-import type { CallOptions } from "../core/session.ts";
 import type { Task, TaskStatus } from "../core/task.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { SubmitOptions } from "../producer/submission.ts";
@@ -15,9 +13,10 @@ import type { Wadi } from "../producer/wadi.ts";
 import { type Delivery, validate } from "./delivery.ts";
 import { type FailOptions, failureOf } from "./fail-reason.ts";
 import type { Lease } from "./leases.ts";
-import { completed, delayOf, failed, failedAs, timedOut } from "./outcome.ts";
+import { completed, delayOf, failed, failedAs, RELEASED, timedOut } from "./outcome.ts";
 import type { OwnStatement } from "./own-statements.ts";
 import type { Member } from "./pools.ts";
+import type { QueryShare } from "./query-share.ts";
 import { succeedWith } from "./succeed-with.ts";
 import { type SettledTask, Taken } from "./taken.ts";
 
@@ -26,8 +25,8 @@ export interface AttemptOwner {
   readonly wadi: Wadi;
   readonly backoff: Backoff;
   readonly leaseMs: number;
-  /** Counts what its tasks send. */
-  readonly call: Pick<CallOptions, "meter">;
+  /** The part of the drain's queries that one attempt sends. */
+  newShare(): QueryShare;
   /** Called once. `attempt.settlement` is what is to be stored; null if the lease is lost. */
   ended(attempt: Attempt): void;
   /** Called instead of `ended` where somebody else has stored what became of the task. */
@@ -74,6 +73,8 @@ export class Attempt implements Held {
   #thrownMeanwhile: { readonly thrown: unknown } | null = null;
   #giveUp: AbortController | null = null;
   readonly taken = new Taken();
+  /** Counts what its handler sends through the context. */
+  readonly meter: QueryShare;
 
   constructor(
     owner: AttemptOwner,
@@ -83,6 +84,7 @@ export class Attempt implements Held {
     lease: Lease,
   ) {
     this.#owner = owner;
+    this.meter = owner.newShare();
     this.task = tasks[index]!;
     this.member = member;
     this.lease = lease;
@@ -94,11 +96,6 @@ export class Attempt implements Held {
 
   get id(): string {
     return this.task.id;
-  }
-
-  /** Counts what is submitted under it. */
-  get meter(): QueryMeter | undefined {
-    return this.#owner.call.meter;
   }
 
   get workerId(): string {
@@ -144,7 +141,9 @@ export class Attempt implements Held {
     if (this.hasEnded) return;
     if (this.#elsewhere) this.#thrownMeanwhile = { thrown };
     const { backoff, wadi } = this.#owner;
-    this.end(this.#timeout ?? failed(this.task, thrown, backoff, wadi.executor));
+    const outcome = this.#timeout ?? failed(this.task, thrown, backoff, wadi.executor);
+    // Others have used up the queries before it did anything: that is no attempt.
+    this.end(thrown instanceof QueryLimit && this.meter.sent === 0 ? RELEASED : outcome);
   }
 
   /** Ends it as failed because a handler says so. @throws {InvalidArgument} for a reason or an option that is unknown. */
@@ -156,7 +155,7 @@ export class Attempt implements Held {
 
   /** Hands the task back without spending the attempt. */
   release(): void {
-    this.end({ outcome: "release", delayMs: 0 });
+    this.end(RELEASED);
   }
 
   /** Tells the handler that its time is up; `cutOff` ends the attempt if it does not come back. */
@@ -225,8 +224,8 @@ export class Attempt implements Held {
   }
 
   get settled(): Promise<SettledTask> {
-    const { wadi, call } = this.#owner;
-    return this.taken.settled(this.task, () => wadi.store.get({ id: this.id }, call));
+    const { store } = this.#owner.wadi;
+    return this.taken.settled(this.task, () => store.get({ id: this.id }, { meter: this.meter }));
   }
 
   async progress(value: number | null, message?: string): Promise<void> {
@@ -241,15 +240,15 @@ export class Attempt implements Held {
         ?.replaceAll("\0", "")
         .replace(/^\ufeff+/, "")
         .toWellFormed() ?? null;
-    const { wadi, call } = this.#owner;
-    this.learn(await wadi.store.progress(this, { progress, message: text }, call));
+    const { store } = this.#owner.wadi;
+    this.learn(await store.progress(this, { progress, message: text }, { meter: this.meter }));
     this.mustOwn();
   }
 
   async heartbeat(): Promise<{ readonly canceled: boolean }> {
     this.mustOwn();
-    const { wadi, leaseMs, call } = this.#owner;
-    this.learn((await wadi.store.heartbeat([this], leaseMs, call))[0]);
+    const { wadi, leaseMs } = this.#owner;
+    this.learn((await wadi.store.heartbeat([this], leaseMs, { meter: this.meter }))[0]);
     this.mustOwn();
     return { canceled: this.canceled };
   }
@@ -272,7 +271,7 @@ export class Attempt implements Held {
   }
 
   async succeedWith<Result>(statements: readonly OwnStatement[], result: Result): Promise<Result> {
-    const { wadi, call } = this.#owner;
+    const { wadi } = this.#owner;
     const what = `the result of ${this.task.name}`;
     const schema = this.member.registration.result;
     const given = result === undefined ? null : result;
@@ -287,7 +286,8 @@ export class Attempt implements Held {
     try {
       const { signal } = this.#giveUp;
       const deadlineMs = Number.isFinite(this.deadlineMs) ? toEpochMs(this.deadlineMs) : undefined;
-      await succeedWith(wadi.store, this.task, statements, resultJson, { ...call, deadlineMs, signal });
+      const call = { meter: this.meter, deadlineMs, signal };
+      await succeedWith(wadi.store, this.task, statements, resultJson, call);
     } catch (error) {
       if (error instanceof LostLease) this.lose();
       if (error instanceof TaskCanceled) this.learn({ id: this.id, cancelRequested: true });

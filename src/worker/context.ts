@@ -7,6 +7,7 @@ import type { PayloadOf, SubmittedOf } from "../producer/task-types.ts";
 import type { Attempt } from "./attempt.ts";
 import type { FailOptions } from "./fail-reason.ts";
 import type { OwnStatement } from "./own-statements.ts";
+import { unlessOutOfQueries } from "./query-share.ts";
 import type { SettledTask } from "./taken.ts";
 
 /** A result that may be null need not be given. */
@@ -157,10 +158,13 @@ export class AttemptContext implements TaskContext {
     return () => Math.max(0, this.#attempt.deadlineMs - monotonicMs());
   }
   get progress(): TaskContext["progress"] {
-    return (value, message) => this.#attempt.progress(value, message);
+    return (value, message) => this.#attempt.progress(value, message).catch(unlessOutOfQueries);
   }
   get heartbeat(): TaskContext["heartbeat"] {
-    return () => this.#attempt.heartbeat();
+    return async () => {
+      const beat = await this.#attempt.heartbeat().catch(unlessOutOfQueries);
+      return beat ?? { canceled: this.canceled };
+    };
   }
   get succeed(): TaskContext["succeed"] {
     return (result) => {

@@ -12,6 +12,7 @@ import { type DrainPlan, pollsOf } from "./plan.ts";
 import type { Polls } from "./polls.ts";
 import { makePools, type Pool } from "./pools.ts";
 import { QueryBudget } from "./query-budget.ts";
+import { QueryShare } from "./query-share.ts";
 import { Schedule } from "./schedule.ts";
 import { type DrainStatus, type DrainSummary, Tally } from "./tally.ts";
 import { Turns } from "./turns.ts";
@@ -70,7 +71,7 @@ export class Drain {
       pools: this.#pools,
       bytes,
       tally: this.#tally,
-      call: { meter },
+      newShare: () => new QueryShare(this.budget),
       stopAtMs: this.#stopAtMs,
       cutOffMs: reserveMs / 4,
       onEnd: this.#alarm.wake,

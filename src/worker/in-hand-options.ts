@@ -22,7 +22,7 @@ export interface InHandOptions {
   readonly pools: readonly Pool[];
   readonly bytes: ByteBudget;
   readonly tally: Tally;
-  readonly call: AttemptOwner["call"];
+  readonly newShare: AttemptOwner["newShare"];
   readonly unreturned: Unreturned;
   /** Called when attempts ended outside of a call of `start`. */
   readonly onEnd: () => void;

@@ -26,7 +26,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
   readonly wadi: Wadi;
   readonly backoff: Backoff;
   readonly leaseMs: number;
-  readonly call: AttemptOwner["call"];
+  readonly newShare: AttemptOwner["newShare"];
   readonly running: Calls;
   /** Claimed, and waiting until a call returns that works on the same task or in the same place of a limit. */
   readonly #behind: Behind;
@@ -45,7 +45,7 @@ export class InHand implements AttemptOwner, DeliveryOwner {
     this.wadi = options.wadi;
     this.backoff = options.backoff;
     this.leaseMs = options.leaseMs;
-    this.call = options.call;
+    this.newShare = options.newShare;
     this.running = new Calls(options.stopAtMs, options.cutOffMs);
     this.leases = new Leases(options.leaseMs, options.deadlineMs);
     this.company = new Company(options.pools, this.running);
@@ -192,7 +192,8 @@ export class InHand implements AttemptOwner, DeliveryOwner {
   }
 
   #leave(attempt: Attempt): void {
-    const { lease, delivery } = attempt;
+    const { lease, delivery, meter } = attempt;
+    meter.close();
     this.leases.ended(lease);
     if (delivery === null) {
       this.#free(attempt);

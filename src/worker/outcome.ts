@@ -6,6 +6,9 @@ import { encodeJson, type JsonTarget } from "../core/json.ts";
 import type { Outcome } from "../core/operations/settle.ts";
 import type { ErrorEnvelope, Task } from "../core/task.ts";
 
+/** Handed back without spending the attempt. */
+export const RELEASED: Outcome = { outcome: "release", delayMs: 0 };
+
 /** What a returned value makes of its attempt. */
 export function completed(
   { name }: Task,

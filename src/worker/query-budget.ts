@@ -1,5 +1,6 @@
 import { monotonicMs } from "../core/clock.ts";
 import { QueryMeter } from "../core/query-meter.ts";
+import type { QueryShare, SharedQueries } from "./query-share.ts";
 
 /** Most statements that a settlement of all that is held takes: one, one for the history of failures. */
 const SETTLE = 2;
@@ -7,6 +8,8 @@ const SETTLE = 2;
 const RESEND = 2;
 /** Statements that recover expired leases and ask when more is due. */
 const LOOK = 3;
+/** What a handler that has sent something is expected to send more. */
+const AHEAD = 4;
 /** Share of the queries from which on a claim leaves those out. */
 const BRIEF_SHARE = 2 / 3;
 
@@ -25,9 +28,11 @@ export interface QueryPlan {
  * The statements that a drain may send, as a platform counts them. Settlements come first, then heartbeats, then claims,
  * and polls last: each is sent only while what comes before it could still be.
  */
-export class QueryBudget {
+export class QueryBudget implements SharedQueries {
   /** Counts all that the drain sends, and what its handlers send through their contexts. */
   readonly meter = new QueryMeter();
+  readonly shares = new Set<QueryShare>();
+  #hasShared = false;
   readonly #plan: QueryPlan;
 
   constructor(plan: QueryPlan) {
@@ -36,6 +41,23 @@ export class QueryBudget {
 
   get isLimited(): boolean {
     return this.#plan.maxQueries !== Number.POSITIVE_INFINITY;
+  }
+
+  get maxQueries(): number {
+    return this.#plan.maxQueries;
+  }
+
+  /**
+   * A handler may send what leaves enough to settle all that is held. Those that have begun go first: one that has sent
+   * nothing is refused where they and it may need more, and can be handed back as if it had never run. The first one of
+   * the drain may always begin, or with few queries none ever would.
+   */
+  grants(share: QueryShare, statements: number): boolean {
+    if (!this.isLimited) return true;
+    const ahead = share.sent === 0 ? AHEAD * (this.shares.size + 1) : 0;
+    const isFirst = !this.#hasShared;
+    this.#hasShared = true;
+    return isFirst || this.left >= statements + SETTLE + RESEND + ahead;
   }
 
   get left(): number {
