@@ -135,46 +135,6 @@ describe("bad input is refused before anything is sent, and the message names it
       /^entry 1 of submitMany: the payload of a at n is a Map/,
     ],
     ["a number for a task", (w) => w.submit(5 as never, 1), /^a task is a name, .* got 5$/],
-    [
-      "a signal's controller",
-      (w) => w.submit("a", 1, { signal: new AbortController() as never }),
-      "signal must be an AbortSignal, got an AbortController; pass its signal",
-    ],
-    [
-      "no signal of a wait",
-      (w) => w.wait("a", { signal: 5 as never }),
-      "signal must be an AbortSignal, got 5",
-    ],
-    [
-      "no signal of a read",
-      (w) => w.get("a", { signal: {} as never }),
-      "signal must be an AbortSignal, got object",
-    ],
-    [
-      "a deadline of a read that is a duration",
-      (w) => w.list({}, { deadlineMs: 5000 }),
-      /^deadlineMs must be epoch milliseconds/,
-    ],
-    [
-      "a misspelt option of a read",
-      (w) => w.get("a", { timeoutMs: 5 } as never),
-      'get has no option "timeoutMs"; it takes signal, deadlineMs',
-    ],
-    [
-      "an option of a submit that is none",
-      (w) => w.submit("a", 1, { timeoutMs: 5 } as never),
-      /^submit has no option "timeoutMs"; it takes key, .*, signal, deadlineMs$/,
-    ],
-    [
-      "an option of a drain, given to its worker",
-      (w) => new Worker(w, { maxQueries: 900 } as never),
-      'new Worker has no option "maxQueries"; in Wadi it is maxQueries of drain',
-    ],
-    [
-      "a flag that is none",
-      (w) => w.retry("a", { resetAttempt: "yes" as never }),
-      "resetAttempt must be true or false, got string",
-    ],
     ["no clock", (w) => new Wadi(w.executor, { clock: 5 as never }), /^clock must be a function/],
     ["what is no list", (w) => w.submitMany("a", "x" as never), /^submitMany takes an array/],
     ["what is no executor", () => new Wadi({} as never), /^new Wadi takes an executor, such as/],
