@@ -1,44 +1,11 @@
-import { integer, MAX_TIMER_MS, onlyKnown } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
-import type { AnyTaskDefinition } from "../producer/define-task.ts";
-import type { Wadi } from "../producer/wadi.ts";
-import type { Worker } from "../worker/worker.ts";
 import { bearerToken, type TokenCheck, tokenCheck } from "./auth.ts";
+import { checkHandler, type HttpHandlerOptions } from "./handler-options.ts";
 import { HttpError } from "./http-error.ts";
 import { get, submit, wait } from "./operations.ts";
 import { logError, reporter } from "./report-error.ts";
 import { errorResponse, json, toHttpError } from "./respond.ts";
 import { matchRoute, type Route } from "./routes.ts";
-
-export interface HttpHandlerOptions {
-  /** A Wadi, or a function that is called by each authorized request that needs one. */
-  readonly wadi: Wadi | (() => Wadi | Promise<Wadi>);
-  /** Runs the tasks of `/drain`, which does not exist without it. */
-  readonly worker?: Worker | ((wadi: Wadi) => Worker) | undefined;
-  /** The only tasks that may be submitted; their schemas and defaults apply. @default any name */
-  readonly tasks?: readonly AnyTaskDefinition[] | undefined;
-  /** Opens every route. While it is undefined or empty, every request is refused and the log says why. */
-  readonly secret: string | undefined;
-  /** Opens `/drain` too, and nothing else. */
-  readonly cronSecret?: string | undefined;
-  /** How to set the secret on this platform, for the log. */
-  readonly secretHint?: string | undefined;
-  /** What stands before `/tasks`, `/keys` and `/drain` in the path, such as `/api/wadi`. @default "" */
-  readonly basePath?: string | undefined;
-  /** Longest drain in milliseconds. Minimum `1`. @default 20000 */
-  readonly budgetMs?: number | undefined;
-  /** Longest and default wait in milliseconds. @default 25000 */
-  readonly maxWaitMs?: number | undefined;
-  /** Largest request body in bytes. @default 2097152 */
-  readonly maxBodyBytes?: number | undefined;
-  /** Longest time in milliseconds that a request body may take to arrive. Minimum `1`. @default 10000 */
-  readonly maxBodyMs?: number | undefined;
-  /**
-   * Receives the cause of every answer from 500 on, and once that a secret is missing. What it throws, or rejects with,
-   * is logged and changes no answer. @default console.error
-   */
-  readonly onError?: ((error: unknown) => unknown) | undefined;
-}
 
 /** What the platform offers for this one invocation. */
 export interface HandlerInvocation {
@@ -49,11 +16,6 @@ export interface HandlerInvocation {
 }
 
 export type HttpHandler = (request: Request, invocation?: HandlerInvocation) => Promise<Response>;
-
-const OPTION_NAMES = [
-  ...["wadi", "worker", "tasks", "secret", "cronSecret", "secretHint", "basePath"],
-  ...["budgetMs", "maxWaitMs", "maxBodyBytes", "maxBodyMs", "onError"],
-];
 
 /**
  * One `Request -> Response` handler for every platform that speaks fetch. Each request carries
@@ -77,16 +39,8 @@ const OPTION_NAMES = [
  * @example export default { fetch: createHandler({ wadi, worker, secret: env.WADI_SECRET }) };
  */
 export function createHandler(options: HttpHandlerOptions): HttpHandler {
-  if (options?.wadi === undefined) {
-    throw new InvalidArgument("createHandler needs wadi: a Wadi, or a function that makes one");
-  }
-  onlyKnown("createHandler", options, OPTION_NAMES);
-  const budgetMs = integer("budgetMs", options.budgetMs ?? 20_000, 1);
-  const maxWaitMs = integer("maxWaitMs", options.maxWaitMs ?? 25_000, 0);
-  const maxBodyBytes = integer("maxBodyBytes", options.maxBodyBytes ?? 2 * 1024 * 1024, 1);
-  const maxBodyMs = integer("maxBodyMs", options.maxBodyMs ?? 10_000, 1, MAX_TIMER_MS);
-  const basePath = (options.basePath ?? "").replace(/\/+$/, "");
-  const limits = { tasks: options.tasks, maxBodyBytes, maxBodyMs, basePath };
+  const { budgetMs, maxWaitMs, ...limits } = checkHandler(options);
+  const { basePath } = limits;
   const onError = reporter(options.onError ?? logError);
   const { wadi, worker } = options;
   const connect = async () => (typeof wadi === "function" ? wadi() : wadi);
@@ -109,7 +63,12 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
 
   async function answer(request: Request, invocation: HandlerInvocation): Promise<Response> {
     const route = routeOf(request);
-    if (route === null) throw new HttpError(404, "NOT_FOUND", "there is no such route");
+    if (route === null)
+      throw new HttpError(
+        404,
+        "NOT_FOUND",
+        "there is no such route; check the path and the basePath of the handler",
+      );
     const allow = [...route.methods, "OPTIONS"].join(", ");
     if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: { allow } });
     if (!route.methods.includes(request.method)) {

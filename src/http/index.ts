@@ -1,7 +1,3 @@
-export {
-  createHandler,
-  type HandlerInvocation,
-  type HttpHandler,
-  type HttpHandlerOptions,
-} from "./handler.ts";
+export { createHandler, type HandlerInvocation, type HttpHandler } from "./handler.ts";
+export type { HttpHandlerOptions } from "./handler-options.ts";
 export { HttpError } from "./http-error.ts";

@@ -106,7 +106,7 @@ function read(wadi: Wadi, ref: TaskRef, signal: AbortSignal): Promise<Task | nul
 function timeoutOf(url: string, maxWaitMs: number): number {
   const asked = new URL(url).searchParams.get("timeoutMs");
   if (asked === null) return maxWaitMs;
-  return integer("timeoutMs", /^\d+$/.test(asked) ? Number(asked) : Number.NaN, 0, maxWaitMs);
+  return integer("timeoutMs", /^\d+$/.test(asked) ? Number(asked) : asked, 0, maxWaitMs);
 }
 
 function notFound(ref: TaskRef): HttpError {

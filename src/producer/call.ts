@@ -33,6 +33,13 @@ export async function callTask(
   try {
     // The answer to the submit may be lost while the end of the task is reported.
     task = await Promise.race([submitted, mine.done]);
+    // By another id it is the task that the key has.
+    const { name } = prepared.columns;
+    if (task.id === id && task.name !== name) {
+      throw new InvalidArgument(
+        `task ${id} is one of "${task.name}", not of "${name}"; call with an id that an error of "${name}" gave, or without one`,
+      );
+    }
     if (!isTerminal(task.status)) {
       if (task.id === id) {
         loop.resume(mine.open);
@@ -44,13 +51,6 @@ export async function callTask(
     }
   } finally {
     loop.close(mine.open);
-  }
-  // By another id it is the task that the key has.
-  const { name } = prepared.columns;
-  if (task.id === id && task.name !== name) {
-    throw new InvalidArgument(
-      `task ${id} is one of "${task.name}", not of "${name}"; call with an id that an error of "${name}" gave, or without one`,
-    );
   }
   if (task.status === "failed") throw new TaskFailed(task);
   if (task.status === "canceled") throw new TaskCanceled(task);

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { createHandler } from "../../src/http/index.ts";
+import { memoryWadi } from "../support/memory.ts";
+import { openFixture } from "./fixture.ts";
+
+const wadi = memoryWadi();
+
+test.each<[options: object, message: string]>([
+  [{}, "createHandler needs wadi: a Wadi, or a function that makes one"],
+  [{ wadi: {} }, "wadi must be a Wadi, or a function that makes one, got object"],
+  [{ wadi, worker: {} }, "worker must be a Worker, or a function that makes one, got object"],
+  [{ wadi, tasks: "sum" }, "tasks must be an array of what defineTask gives, got string"],
+  [{ wadi, tasks: ["sum"] }, "a task is what defineTask({ name }) gives; got string"],
+  [{ wadi, basePath: 5 }, 'basePath must be "" or begin with "/", such as "/api/wadi", got 5'],
+  [
+    { wadi, basePath: "api" },
+    'basePath must be "" or begin with "/", such as "/api/wadi", got a path without it',
+  ],
+  [{ wadi, onError: 5 }, "onError must be a function, got 5"],
+])("a handler with %j is refused", (options, message) => {
+  const make = () => createHandler({ secret: "s", ...options } as never);
+  expect(make).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT", message }));
+});
+
+test("a wait that is no number is refused by what it is, and a path that is none says where to look", async () => {
+  const { call } = await openFixture();
+  const waited = await call("GET", "/tasks/x/wait?timeoutMs=soon");
+  expect(waited.body.error.message).toBe("timeoutMs must be an integer from 0 to 25000, got string");
+  const lost = await call("GET", "/nothing");
+  expect(lost.body.error.message).toBe(
+    "there is no such route; check the path and the basePath of the handler",
+  );
+});
