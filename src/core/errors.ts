@@ -79,14 +79,14 @@ export class QueryLimit extends WadiError {
   }
 }
 
-/** This worker no longer owns the task: its lease ran out, or the task was settled or claimed elsewhere. */
+/** This worker no longer owns the task: its lease expired, the attempt had ended, or the task was settled or claimed elsewhere. */
 export class LostLease extends WadiError {
   override readonly name = "LostLease";
   readonly taskId: string;
   constructor(taskId: string) {
     super(
       "LOST_LEASE",
-      `the lease on task ${taskId} is lost: it ran out or another worker took the task; raise leaseMs or send heartbeats`,
+      `the lease on task ${taskId} is lost: it expired, another worker took the task, or the attempt had ended; if its handler was still at work raise leaseMs or send heartbeats`,
     );
     this.taskId = taskId;
   }

@@ -52,7 +52,7 @@ export function ownRows(store: Store, prepare: Prepare, way: Way): OwnRows {
     if (!way.isSync) return checked.then(() => way.send(operation, ids));
     checked.catch(() => {});
     throw new InvalidArgument(
-      `the payload schema of ${(task as AnyTaskDefinition).name} answers later, and this transaction cannot wait; use one that answers at once`,
+      `the payload schema of "${(task as AnyTaskDefinition).name}" is asynchronous, and this transaction is synchronous; use a synchronous schema`,
     );
   }
 

@@ -279,7 +279,7 @@ export class Attempt implements Held {
     const resultJson = encodeJson(value, what, wadi.executor);
     this.mustOwn();
     if (this.hasEnded || this.#elsewhere) {
-      throw new InvalidArgument(`succeedWith came too late: the attempt on task ${this.id} has its outcome`);
+      throw new InvalidArgument(`succeedWith was called after the attempt on task ${this.id} ended`);
     }
     this.settleElsewhere();
     this.#giveUp = new AbortController();

@@ -1,4 +1,4 @@
-import { onlyKnown } from "../core/arguments.ts";
+import { onlyKnown, show } from "../core/arguments.ts";
 import { InvalidArgument } from "../core/errors.ts";
 import type { Executor, Row, SendOptions, Statement, Value } from "../core/executor.ts";
 import { encodeJson } from "../core/json.ts";
@@ -35,7 +35,9 @@ const QUOTED = /'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--.*|\/\*[\s\S]*?(?:\*\/|$)/g
  */
 export function ownStatements(executor: Executor, statements: readonly OwnStatement[]): Around {
   const { native, limits, dialect } = executor;
-  if (!Array.isArray(statements)) throw new InvalidArgument("succeedWith takes an array of statements");
+  if (!Array.isArray(statements)) {
+    throw new InvalidArgument(`succeedWith takes an array of statements, got ${show(statements)}`);
+  }
   const most = limits.maxBatchStatements - 3;
   if (statements.length > most) {
     throw new InvalidArgument(

@@ -21,7 +21,7 @@ export interface DrainSummary {
   /** Handed back unstarted, without spending an attempt. */
   readonly released: number;
   readonly canceled: number;
-  /** Tasks of others whose lease had run out. */
+  /** Tasks, of this or another worker, whose lease had expired; they are queued again, or failed as `max_crashes` or `lease_expired`. */
   readonly recovered: number;
   /** Attempts whose lease was lost before they could be settled. */
   readonly lost: number;

@@ -106,9 +106,9 @@ describe("in a transaction of better-sqlite3", () => {
     expect(await wadi.list()).toEqual([]);
 
     expect(refuse(() => wadi.with(db).submit(later, { n: 1 }))).toThrow(
-      "the payload schema of later answers later, and this transaction cannot wait; use one that answers at once",
+      'the payload schema of "later" is asynchronous, and this transaction is synchronous; use a synchronous schema',
     );
-    expect(refuse(() => wadi.with(db).submitMany(later, [{ payload: { n: 0 } }]))).toThrow(/answers later/);
+    expect(refuse(() => wadi.with(db).submitMany(later, [{ payload: { n: 0 } }]))).toThrow(/is asynchronous/);
     expect(refuse(() => wadi.with(db).submit("mail", 1, { prio: 1 } as never))).toThrow(/no option "prio"/);
     expect(refuse(() => wadi.with(db).submit("mail", 1n))).toThrow(/a bigint/);
     expect(refuse(() => wadi.with(db).cancel(""))).toThrow(/id must be a string/);
