@@ -1,8 +1,8 @@
-/** How long to wait between attempts. The window doubles with each attempt up to `capMs`. */
+/** How long to wait between attempts: `baseMs`, doubled with each attempt up to `capMs`, of which a random time from its upper half is taken. */
 export interface Backoff {
-  /** First window in milliseconds; 0 disables the wait. @default 1000 */
+  /** Longest wait after the first attempt, in milliseconds; `0` disables the wait. Minimum `0`. @default 1000 */
   readonly baseMs: number;
-  /** Largest window in milliseconds. @default 30000 */
+  /** Longest wait after any attempt, in milliseconds. Minimum `0`. @default 30000 */
   readonly capMs: number;
 }
 

@@ -40,6 +40,10 @@ import { type CallOptions, type RetryPolicy, Session } from "./session.ts";
 import type { Task, TaskFailure } from "./task.ts";
 
 export interface StoreOptions {
+  /**
+   * How an operation is sent again when the database is busy, out of reach, or gave no answer.
+   * @default { tries: 6, baseMs: 50, capMs: 1000 }
+   */
   readonly retry?: Partial<RetryPolicy> | undefined;
   /** Stands in for the database's clock, in epoch milliseconds. For tests only. */
   readonly clock?: (() => number) | undefined;

@@ -23,7 +23,7 @@ export interface BetterSqlite3Options {
    * do not block each other; the file stays in that mode. `"keep"` leaves it as it is.
    * @default "wal"
    */
-  journalMode?: "wal" | "keep" | undefined;
+  readonly journalMode?: "wal" | "keep" | undefined;
   /**
    * How this handle syncs commits from the first statement on. `"full"` syncs each, so that a task that was accepted
    * survives a power failure; writes of the same tick share one sync. The default does so too, but for claims: the power
@@ -32,14 +32,14 @@ export interface BetterSqlite3Options {
    * on entering the write-ahead log. `"keep"` leaves it to you.
    * @default "full" but for claims in the write-ahead log, else "keep"
    */
-  synchronous?: "keep" | "normal" | "full" | "extra" | undefined;
-  /** Milliseconds to wait for a lock. @default the handle's own busy timeout, or 5000 if it has none */
-  busyTimeoutMs?: number | undefined;
+  readonly synchronous?: "keep" | "normal" | "full" | "extra" | undefined;
+  /** Longest wait for a lock, in milliseconds. Minimum `0`. @default the handle's own busy timeout, or 5000 if it has none */
+  readonly busyTimeoutMs?: number | undefined;
   /**
    * Whether waits and workers hear of the commits of other connections, by a read of `pragma data_version` every 20 to 50 ms while
    * something waits or works. @default true for a file
    */
-  listen?: boolean | undefined;
+  readonly listen?: boolean | undefined;
 }
 
 // SQLite's own limit is 1 GB and a V8 string ends at 512 MB, but parsing this much JSON already takes half a second.

@@ -38,15 +38,15 @@ export interface LibsqlOptions {
    * as it is. A server decides for itself.
    * @default "wal"
    */
-  journalMode?: "wal" | "keep";
-  /** Milliseconds to wait for a lock on a `file:` database. @default 5000 */
-  busyTimeoutMs?: number;
+  readonly journalMode?: "wal" | "keep" | undefined;
+  /** Longest wait for a lock on a `file:` database, in milliseconds. Minimum `0`. @default 5000 */
+  readonly busyTimeoutMs?: number | undefined;
   /**
    * Whether waits and workers hear of what other connections commit to a `file:` database, by a read of `pragma data_version`
    * every 20 to 50 ms while something waits or works. Turn it off for an embedded replica, whose changes come by `sync()`.
    * @default true for a `file:` database
    */
-  listen?: boolean;
+  readonly listen?: boolean | undefined;
 }
 
 // A local file takes what V8 can build; a server's rows end at 5 MB by default, and a row has more than one column.

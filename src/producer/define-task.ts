@@ -8,12 +8,12 @@ import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schem
 export interface TaskOptions {
   /** Name of the handler. Producers and workers agree on it. */
   readonly name: string;
-  /** @default "default" */
+  /** Where its tasks wait, unless a submit says otherwise. @default "default" */
   readonly queue?: string | undefined;
   /** Attempts before a retryable failure is final. Minimum `1`. @default 3 */
   readonly maxAttempts?: number | undefined;
   /**
-   * Leases that may run out, as they do when a worker is killed, freezes or runs out of memory, before the task fails
+   * Leases that may expire, as they do when a worker is killed, freezes or runs out of memory, before the task fails
    * as `max_crashes`, attempts left or not. Minimum `1`. @default 3
    */
   readonly maxCrashes?: number | undefined;
@@ -86,7 +86,7 @@ export function defineTask<
   options: TaskOptions & {
     readonly payload?: Schema;
     readonly result?: StandardSchemaV1<unknown, Result> | undefined;
-    /** What the whole fleet may do at once with these tasks; its key may depend on the payload. @default none */
+    /** How many of these tasks run at a time, and start in a window of time, over all workers; the key may depend on the payload. @default none */
     readonly limits?: TaskLimits<Schema extends StandardSchemaV1 ? InferInput<Schema> : Payload> | undefined;
   } & SurvivesJson<Payload, Result, Schema>,
 ): Definition<Payload, Result, Schema>;

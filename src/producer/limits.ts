@@ -5,9 +5,9 @@ import type { LimitRow } from "../core/operations/submit.ts";
 
 /** At most `count` starts in any `perMs` milliseconds. */
 export interface RateLimit {
-  /** Minimum `1`. */
+  /** Most starts in a window. Minimum `1`. */
   readonly count: number;
-  /** Minimum `1`. */
+  /** Length of the window in milliseconds. Minimum `1`. */
   readonly perMs: number;
 }
 

@@ -7,7 +7,7 @@ import type { SubmitOptions } from "./submission.ts";
 export interface DebounceOptions {
   /** Quiet time in milliseconds after which the task is due. Minimum `1`. */
   readonly delayMs: number;
-  /** Milliseconds after its creation at which the task is due however many submits follow. @default no end */
+  /** Milliseconds after its creation at which the task is due however many submits follow. At least `delayMs`. @default no end */
   readonly maxDelayMs?: number | undefined;
 }
 

@@ -27,22 +27,28 @@ export interface SubmitOptions {
    */
   readonly debounce?: DebounceOptions | undefined;
   /**
-   * At most one new task for the key per window: a younger one is handed back whatever its status, an older one is
+   * At most one new task for the key per window: a younger one is returned whatever its status, an older one is
    * subject to `conflict`. Needs a key; not together with `conflict: "reject"` or `debounce`.
    */
   readonly throttle?: ThrottleOptions | undefined;
+  /** Where the task waits; only workers of this queue claim it. At most 1,024 characters. @default the definition's, else "default" */
   readonly queue?: string | undefined;
-  /** Minimum `1`. @default the definition's, else 3 */
+  /** Attempts before a retryable failure is final, the first included. Minimum `1`. @default the definition's, else 3 */
   readonly maxAttempts?: number | undefined;
-  /** Leases that may run out before the task fails as `max_crashes`, attempts left or not. Minimum `1`. @default the definition's, else 3 */
+  /** Leases that may expire before the task fails as `max_crashes`, attempts left or not. Minimum `1`. @default the definition's, else 3 */
   readonly maxCrashes?: number | undefined;
   /** Higher runs first, from -1000 to 1000. @default the definition's, else 0 */
   readonly priority?: number | undefined;
-  /** Milliseconds until the task is due. Minimum `0`. @default 0 */
+  /** Milliseconds until the task is due, by the database's clock. Minimum `0`. Not together with `runAt`. @default 0 */
   readonly delayMs?: number | undefined;
-  /** When the task is due, as a Date or epoch milliseconds. Not together with `delayMs`. */
+  /** When the task is due, as a Date or epoch milliseconds; the past is due at once. Not together with `delayMs`. @default now */
   readonly runAt?: Date | number | undefined;
+  /** JSON values that are stored with the task and are no part of its payload, such as a tenant. @default none */
   readonly metadata?: { readonly [key: string]: Json } | undefined;
+  /**
+   * Groups tasks of one request or process; `list` finds them by it, and children inherit it. At most 1,024 characters.
+   * @default none
+   */
   readonly correlationId?: string | undefined;
   /**
    * The task that this one belongs to, for what is submitted outside its handler: `context.submit` sets it by itself. The
@@ -51,7 +57,7 @@ export interface SubmitOptions {
   readonly parentId?: string | undefined;
   /** The first of its ancestors, by which `list` finds the whole family. Needs `parentId`. @default the parent */
   readonly rootId?: string | undefined;
-  /** What the whole fleet may do at once under a key. @default the definition's, else none */
+  /** How many tasks of a key run at a time, and start in a window of time, over all workers. @default the definition's, else none */
   readonly limits?: FleetLimits | undefined;
 }
 

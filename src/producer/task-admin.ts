@@ -12,35 +12,44 @@ import { Signals } from "./signals.ts";
 import { directCall } from "./submit-call.ts";
 import type { TaskOf } from "./task-types.ts";
 
+/** Which tasks a `list` returns: those that fit all that is given. */
 export interface ListOptions {
+  /** @default any */
   readonly status?: TaskStatus | undefined;
+  /** @default any */
   readonly queue?: string | undefined;
+  /** @default any */
   readonly name?: string | undefined;
+  /** Finds a task and all that descends from it. @default any */
   readonly rootId?: string | undefined;
+  /** @default any */
   readonly correlationId?: string | undefined;
-  /** From 1 to 1000. @default 50 */
+  /** Most tasks to return. From 1 to 1000. @default 50 */
   readonly limit?: number | undefined;
-  /** @default 0 */
+  /** How many of the newest tasks to leave out. Minimum `0`. @default 0 */
   readonly offset?: number | undefined;
 }
 
 export interface PurgeOptions {
   /** Only tasks that completed longer ago than this, in milliseconds. Minimum `0`. */
   readonly olderThanMs: number;
+  /** @default any */
   readonly queue?: string | undefined;
+  /** @default every one of them */
   readonly status?: "succeeded" | "failed" | "canceled" | undefined;
+  /** @default any */
   readonly name?: string | undefined;
-  /** Most tasks to delete in this call. Minimum `1`. @default 1000 */
+  /** Most tasks to delete in this call. From 1 to 100000. @default 1000 */
   readonly limit?: number | undefined;
 }
 
 export interface SweepOptions {
-  /** Most tasks to delete for each rule and status. Minimum `1`. @default 1000 */
+  /** Most tasks to delete for each rule and status. From 1 to 100000. @default 1000 */
   readonly limit?: number | undefined;
 }
 
 export interface RetryOptions {
-  /** Gives the task all its attempts back. @default false */
+  /** Gives the task all its attempts and crashes back; without it the retry is one more attempt. @default false */
   readonly resetAttempt?: boolean | undefined;
 }
 
@@ -48,7 +57,7 @@ export interface RetryOptions {
 export class TaskAdmin {
   /** Every operation of the protocol, unchecked; what workers are built on. */
   readonly store: Store;
-  /** Tells at once of work and of ends, within this process and from a database that can be listened to. */
+  /** Notifies of new and ended tasks, within this process and from a database that can be listened to. */
   readonly signals: Signals;
 
   constructor(store: Store, database?: string) {

@@ -8,7 +8,7 @@ import type { PollLoop } from "./poll-loop.ts";
 export interface WaitOptions {
   /** Longest wait in milliseconds. The task itself goes on after it. Minimum `0`. @default 30000 */
   readonly timeoutMs?: number | undefined;
-  /** Ends the wait with the signal's reason. */
+  /** Ends the wait with the signal's reason; the task itself goes on. @default none */
   readonly signal?: AbortSignal | undefined;
   /** First pause between two polls in milliseconds; it grows 1.5 times each. Minimum `1`. @default 100 */
   readonly pollMs?: number | undefined;

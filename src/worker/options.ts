@@ -12,7 +12,7 @@ import { type HandlerDefaults, optionalMs, queuesOf } from "./registration.ts";
 import { checkStaying, STAYING_OPTIONS, type StayingOptions, type StaySettings } from "./stay-options.ts";
 
 export interface Prefetch {
-  /** Most tasks that are claimed and wait for a slot. Minimum `0`. */
+  /** Most tasks that are claimed and wait for a slot. From 0 to 100000. */
   readonly tasks: number;
   /** Most bytes their payloads have as JSON. Minimum `1`. @default no limit */
   readonly bytes?: number | undefined;
@@ -21,18 +21,18 @@ export interface Prefetch {
 export interface WorkerOptions extends WorkerHooks, StayingOptions {
   /** Queue of names that are registered as plain strings. @default "default" */
   readonly queue?: string | undefined;
-  /** Several queues instead of one. */
+  /** Several queues instead of one; not together with `queue`. @default none */
   readonly queues?: readonly string[] | undefined;
   /**
    * Handler calls that run at once, over all names that have no `concurrency`, `batch` or `resource` of their own.
    * Minimum `1`. @default 10
    */
   readonly concurrency?: number | undefined;
-  /** What names may share, by how many calls it takes at once: `{ gpu: 2 }`. Each minimum `1`. */
+  /** What names may share, by how many calls it takes at once: `{ gpu: 2 }`. Each from 1 to 10000. @default none */
   readonly resources?: { readonly [resource: string]: number } | undefined;
   /**
    * Claims ahead of the free slots, so that a slot is filled at once and round trips are few. What has not started when
-   * the worker stops is handed back. @default 0
+   * the worker stops is released without spending an attempt. From 0 to 100000. @default 0
    */
   readonly prefetch?: number | Prefetch | undefined;
   /**
@@ -51,9 +51,9 @@ export interface WorkerOptions extends WorkerHooks, StayingOptions {
    * @default 5000
    */
   readonly cancelPollMs?: number | undefined;
-  /** Longest run of one attempt in milliseconds, for names that have none of their own. @default none */
+  /** Longest run of one attempt in milliseconds, for names that have no `maxRunMs` of their own. Minimum `1`. @default none */
   readonly maxRunMs?: number | undefined;
-  /** Wait between attempts. @default { baseMs: 1000, capMs: 30000 } */
+  /** Wait between attempts, in milliseconds: a random time from the upper half of `baseMs`, doubled with each attempt up to `capMs`. @default { baseMs: 1000, capMs: 30000 } */
   readonly backoff?: Partial<Backoff> | undefined;
   /**
    * Prefix of the lease tokens, for people who read the table. At most 500 bytes. Of two workers of one
@@ -65,9 +65,9 @@ export interface WorkerOptions extends WorkerHooks, StayingOptions {
 export interface DrainOptions {
   /** Time of the invocation in milliseconds. Minimum `1`. @default 25000 */
   readonly budgetMs?: number | undefined;
-  /** When the invocation must be over, as a Date or epoch milliseconds; instead of `budgetMs`. */
+  /** When the invocation must be over, as a Date or epoch milliseconds; not together with `budgetMs`. @default `budgetMs` from now */
   readonly deadline?: Date | number | undefined;
-  /** Stops the drain as its deadline would. */
+  /** Stops the drain as its deadline would. @default none */
   readonly signal?: AbortSignal | undefined;
   /** Most tasks to claim. Minimum `1`. @default no limit */
   readonly maxTasks?: number | undefined;

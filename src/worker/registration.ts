@@ -6,17 +6,17 @@ import type { StandardSchemaV1 } from "../producer/standard-schema.ts";
 import type { BatchHandler, Handler } from "./context.ts";
 
 export interface HandlerOptions {
-  /** @default the definition's queue, else the worker's */
+  /** Where the tasks of this handler come from. @default the definition's queue, else the worker's */
   readonly queue?: string | undefined;
-  /** Several queues instead of one; the name's `concurrency` counts over all of them. */
+  /** Several queues instead of one; the name's `concurrency` counts over all of them. Not together with `queue`. @default none */
   readonly queues?: readonly string[] | undefined;
   /**
-   * Longest run of one attempt in milliseconds. A drain that is shorter leaves the name out.
+   * Longest run of one attempt in milliseconds. A drain that is shorter leaves the name out. Minimum `1`.
    * @default the definition's, else the worker's, else none
    */
   readonly maxRunMs?: number | undefined;
   /**
-   * Most calls of this handler at once. The name then has slots of its own, beside those that the others share.
+   * Most calls of this handler at once. The name then has slots of its own, in addition to those that the others share.
    * Minimum `1`. @default it shares the worker's `concurrency`
    */
   readonly concurrency?: number | undefined;
@@ -25,7 +25,7 @@ export interface HandlerOptions {
    * Minimum `1`. @default one task a call
    */
   readonly batch?: number | undefined;
-  /** A resource that the worker declares; names that share it run no more calls at once than it has. */
+  /** A name of the worker's `resources`; names that share it run no more calls at once than it has. @default none */
   readonly resource?: string | undefined;
 }
 

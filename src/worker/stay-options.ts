@@ -5,10 +5,11 @@ import { checkRetention, type RetentionRule } from "../producer/retention.ts";
 
 /** How a worker that stays looks for tasks, and what it deletes. */
 export interface StayingOptions {
-  /** First pause of an idle worker that nobody tells of new tasks, in milliseconds. Minimum `1`. @default 1000 */
+  /** First pause of an idle worker that is not notified of new tasks, in milliseconds. Minimum `1`. @default 1000 */
   readonly pollMs?: number | undefined;
   /**
-   * Longest pause, towards which it grows while nothing is found. At least `pollMs`.
+   * Longest pause in milliseconds, towards which it grows while nothing is found; a drain's polls while handlers run grow to it too.
+   * At least `pollMs`.
    * @default 5000, or `pollMs` if that is more
    */
   readonly maxPollMs?: number | undefined;

@@ -14,7 +14,7 @@ export interface StopOptions {
 }
 
 export interface RunOptions extends StopOptions {
-  /** Stops the worker as `stop` does. */
+  /** Stops the worker as `stop` does. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
