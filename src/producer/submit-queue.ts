@@ -30,11 +30,14 @@ interface Waiting extends SendOptions {
 export class SubmitQueue {
   readonly #limits: SplitLimits;
   readonly #submit: Submit;
+  readonly #tooLate: () => unknown;
   #waiting: Waiting[] = [];
 
-  constructor(limits: SplitLimits, submit: Submit) {
+  /** `tooLate` makes the error of a submit whose deadline came before it was sent. */
+  constructor(limits: SplitLimits, submit: Submit, tooLate: () => unknown) {
     this.#limits = limits;
     this.#submit = submit;
+    this.#tooLate = tooLate;
   }
 
   /** With a parent only what has the same one shares the round trip: a lost lease is no business of the others. */
@@ -46,7 +49,12 @@ export class SubmitQueue {
   }
 
   #flush(): void {
-    const waiting = this.#waiting.filter(({ call }) => call === undefined || !isOver(call));
+    const waiting: Waiting[] = [];
+    for (const entry of this.#waiting) {
+      const { call = {}, reject } = entry;
+      if (isOver(call)) reject(call.signal?.aborted ? call.signal.reason : this.#tooLate());
+      else waiting.push(entry);
+    }
     this.#waiting = [];
     for (const entry of waiting.filter(({ isResent }) => isResent)) void this.#send([entry]);
     const fresh = waiting.filter(({ isResent }) => !isResent);

@@ -52,7 +52,16 @@ export class Submitter {
     this.#signals = signals;
     this.#defaults = { hook, keysAcrossNames };
     this.#backpressure = new Backpressure(store, options);
-    this.#queue = new SubmitQueue(store.executor.limits, (tasks, options) => this.#send(tasks, options));
+    const tooLate = () => {
+      const advice =
+        "its deadline came before it was sent, and nothing is queued; give it a later deadlineMs";
+      return store.wrap("submit", "unavailable", new Error("the deadline is past"), advice);
+    };
+    this.#queue = new SubmitQueue(
+      store.executor.limits,
+      (tasks, options) => this.#send(tasks, options),
+      tooLate,
+    );
   }
 
   /** Checks and serialises one submit. Nothing is sent. */

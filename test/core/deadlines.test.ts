@@ -112,6 +112,12 @@ describe("submit and submitMany take a signal and a deadline", () => {
     await expect(wadi.submit("a", 1, { deadlineMs: 5000 })).rejects.toThrow(
       "deadlineMs must be epoch milliseconds, such as Date.now() + 5000, got 5000: seconds, or a duration?",
     );
+    // "The outcome is not known" would make its caller send it again, and ask whether it is queued.
+    await expect(wadi.submit("a", 1, { deadlineMs: Date.now() - 1 })).rejects.toMatchObject({
+      kind: "unavailable",
+      retryable: true,
+      message: expect.stringContaining("its deadline came before it was sent, and nothing is queued"),
+    });
     await expect(wadi.submit("a", 1, { signal: {} as never })).rejects.toThrow(
       "signal must be an AbortSignal",
     );
