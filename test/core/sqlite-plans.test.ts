@@ -52,7 +52,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   select_created: [TASK],
   select_keyed_tasks: [KEY, TASK],
   select_heavy_tasks: [QUEUED, TASK],
-  select_unhandled: [QUEUED],
+  select_unhandled: [QUEUED, TASK],
   select_held: [TASK],
   select_next_due: [LEASE, QUEUED, LIMITED, LIMIT, START],
   select_retried: [KEY, KEY_OF_TASK, TASK],

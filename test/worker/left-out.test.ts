@@ -35,6 +35,19 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))(
       expect((await worker.drain()).roundTrips).toBe(1);
     });
 
+    test("are found behind later ones of a higher priority, and under a limit's key", async () => {
+      const wadi = new Wadi(open.executor);
+      await wadi.submitMany("b", [
+        { payload: 1, priority: 5, delayMs: 60_000 },
+        { payload: 2, priority: 1, limits: { key: "k", concurrency: 1 } },
+        { payload: 3, priority: 0, limits: { key: "k", concurrency: 1 } },
+        { payload: 4, limits: { key: "other", concurrency: 1 }, delayMs: 60_000 },
+        { payload: 5, priority: -5 },
+      ]);
+      const { unhandled } = await new Worker(wadi, quiet).task("a", () => 1).drain();
+      expect(unhandled).toEqual([{ name: "b", queue: "default", tasks: 3 }]);
+    });
+
     test("are reported of 20 names at most", async () => {
       const wadi = new Wadi(open.executor);
       await Promise.all(Array.from({ length: 25 }, (_, n) => wadi.submit(`n${n}`, null)));
