@@ -32,7 +32,7 @@ export class QueryBudget implements SharedQueries {
   /** Counts all that the drain sends, and what its handlers send through their contexts. */
   readonly meter = new QueryMeter();
   readonly shares = new Set<QueryShare>();
-  #hasShared = false;
+  #first: QueryShare | null = null;
   readonly #plan: QueryPlan;
 
   constructor(plan: QueryPlan) {
@@ -50,14 +50,15 @@ export class QueryBudget implements SharedQueries {
   /**
    * A handler may send what leaves enough to settle all that is held. Those that have begun go first: one that has sent
    * nothing is refused where they and it may need more, and can be handed back as if it had never run. The first one of
-   * the drain may always begin, or with few queries none ever would.
+   * the drain may always begin, and use up all that is left while no other has begun, or with few queries none ever would.
    */
   grants(share: QueryShare, statements: number): boolean {
     if (!this.isLimited) return true;
-    const ahead = share.sent === 0 ? AHEAD * (this.shares.size + 1) : 0;
-    const isFirst = !this.#hasShared;
-    this.#hasShared = true;
-    return isFirst || this.left >= statements + SETTLE + RESEND + ahead;
+    this.#first ??= share;
+    const isFirst = share === this.#first;
+    if (share.sent === 0 && isFirst) return true;
+    const kept = isFirst && this.shares.size === 1 ? 0 : SETTLE + RESEND;
+    return this.left >= statements + kept + (share.sent === 0 ? AHEAD * (this.shares.size + 1) : 0);
   }
 
   get left(): number {
