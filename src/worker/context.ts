@@ -26,15 +26,15 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
   /** 1 for the first attempt. */
   readonly attempt: number;
   /**
-   * Aborts at the deadline, and when a heartbeat or progress report learned that a cancel was requested or the
-   * lease is lost. A drain that is shorter than its lease sends no heartbeat by itself.
+   * Aborts at the deadline, when a cancel was requested, and when the lease is lost. A cancel from elsewhere is learned by a
+   * notification, a heartbeat, a progress report or a poll every `cancelPollMs`, a lost lease by any request for the task.
    */
   readonly signal: AbortSignal;
   /** Epoch milliseconds at which the attempt is cut off; `Infinity` if it may run as long as it likes. */
   readonly deadlineMs: number;
   /** Milliseconds until the attempt is cut off, never negative. */
   timeLeftMs(): number;
-  /** True once a heartbeat or progress report learned that a cancel was requested. */
+  /** True once the worker has learned that a cancel was requested. */
   readonly canceled: boolean;
   /** True once another worker may have the task: nothing of this attempt is stored any more. */
   readonly lostLease: boolean;
@@ -46,8 +46,8 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    */
   progress(value: number | null, message?: string): Promise<void>;
   /**
-   * Extends the lease and learns whether a cancel was requested. Needed by handlers that want to know sooner
-   * than the worker's own heartbeat, or in a drain that sends none.
+   * Extends the lease and asks whether a cancel was requested, in one round trip. Needed by handlers that want to know sooner
+   * than the worker's own heartbeats and polls.
    *
    * @throws {LostLease}
    */
