@@ -74,9 +74,11 @@ function quote(name: string): string {
 /** Postgres cuts longer names, reserves `pg_`, and a dollar could end the quotes of a function's body. */
 function checkSchema(schema: unknown): void {
   const isName = typeof schema === "string" && /^(?!pg_)[^\0$]+$/.test(schema) && schema.isWellFormed();
-  if (!isName || new TextEncoder().encode(schema).length > 63) {
+  const bytes = typeof schema === "string" ? new TextEncoder().encode(schema).length : 0;
+  if (!isName || bytes > 63) {
+    const found = typeof schema === "string" ? `one of ${bytes} bytes` : typeof schema;
     throw new InvalidArgument(
-      'schema must be a name of at most 63 bytes that does not begin with "pg_", without dollar signs and NUL',
+      `schema must be a name of 1 to 63 bytes that does not begin with "pg_", without dollar signs and NUL, got ${found}`,
     );
   }
 }

@@ -70,7 +70,8 @@ const STALE_PLAN = ["26000", "42P05", "0A000"];
 function isInTransaction(tx: unknown): tx is PgClientLike {
   const client = tx as PgClientLike | null | undefined;
   if (typeof client?.query !== "function" || "totalCount" in client) return false;
-  return (transactionStatus(client) ?? "T") === "T";
+  const status = transactionStatus(client); // null of one that was never connected
+  return status === undefined || status === "T";
 }
 
 /** `I` outside of a transaction, `T` in one, `E` in one that has failed. */

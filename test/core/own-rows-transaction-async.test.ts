@@ -106,6 +106,7 @@ describe("in a transaction of node-pg", () => {
     expect(() => wadi.with(client)).toThrow(refusal);
     expect(() => wadi.with(pool)).toThrow(refusal);
     expect(() => wadi.with("begin")).toThrow(refusal);
+    expect(() => wadi.with(new pg.Client())).toThrow(refusal); // never connected: it would answer nothing
     await client.query("begin");
     const tx = wadi.with(client);
     await client.query("nonsense").catch(() => {});
