@@ -21,6 +21,11 @@ const RENAMED: Readonly<Record<string, Names>> = {
   submit: SUBMIT,
   call: { ...SUBMIT, ...WAIT },
   wait: WAIT,
+  waitByKey: WAIT,
+  waitMany: WAIT,
+  waitManyByKey: WAIT,
+  watch: WAIT,
+  watchByKey: WAIT,
   "new Wadi": {
     ...OF_THE_CLIENT,
     retention: "retention of new Worker, or wadi.sweep(rules)",

@@ -246,3 +246,11 @@ export function byId(id: string): TaskRef {
 export function byKey(key: string): TaskRef {
   return { key: text("key", key) };
 }
+
+/** @throws {InvalidArgument} naming the method, if it is neither a task nor the id of one. */
+export function byTask(method: string, task: string | Task): TaskRef {
+  if (typeof task === "string") return byId(task);
+  if (typeof task?.id === "string") return byId(task.id);
+  const found = typeof task === "object" && task !== null ? "an object without an id" : show(task);
+  throw new InvalidArgument(`${method} takes a task or its id, got ${found}`);
+}

@@ -16,7 +16,7 @@ import { PollLoop } from "./poll-loop.ts";
 import { type Lineage, SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submission.ts";
 import { checkCall, type SubmitCallOptions, splitCall } from "./submit-call.ts";
 import { Submitter, type SubmitterOptions } from "./submitter.ts";
-import { byId, byKey, TaskAdmin } from "./task-admin.ts";
+import { byKey, byTask, TaskAdmin } from "./task-admin.ts";
 import type { PayloadOf, ResultOf, SubmittedOf } from "./task-types.ts";
 import { type CallTaskOptions, checkWait, WAIT_OPTIONS, type WaitOptions, waitForTask } from "./wait.ts";
 import { namesOf, waitForTasks } from "./wait-many.ts";
@@ -136,8 +136,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
   wait<Payload, Result>(task: Task<Payload, Result>, options?: WaitOptions): Promise<Task<Payload, Result>>;
   wait(id: string, options?: WaitOptions): Promise<Task>;
   async wait(task: string | Task, options?: WaitOptions): Promise<Task> {
-    const ref = byId(typeof task === "string" ? task : task?.id);
-    return waitForTask(this.#waits, ref, checkWait(options));
+    return waitForTask(this.#waits, byTask("wait", task), checkWait(options));
   }
 
   /** Waits for the task a key points at; a replace moves the wait, and a key without a task is waited for. */
@@ -145,7 +144,9 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     key: string,
     options?: WaitOptions,
   ): Promise<Task<Payload, Result>> {
-    return waitForTask(this.#waits, byKey(key), checkWait(options)) as Promise<Task<Payload, Result>>;
+    return waitForTask(this.#waits, byKey(key), checkWait(options, "waitByKey")) as Promise<
+      Task<Payload, Result>
+    >;
   }
 
   /**
@@ -161,7 +162,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
   waitMany(ids: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]>;
   async waitMany(tasks: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]> {
     const ids = namesOf("waitMany", "id", tasks, (task) => (typeof task === "string" ? task : task?.id));
-    return waitForTasks(this.#waits, ids, false, checkWait(options));
+    return waitForTasks(this.#waits, ids, false, checkWait(options, "waitMany"));
   }
 
   /** `waitMany` for the tasks that keys point at; a replace moves the wait, and a key without a task is waited for. */
@@ -170,7 +171,9 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     options?: WaitOptions,
   ): Promise<Task<Payload, Result>[]> {
     const names = namesOf("waitManyByKey", "key", keys, (key) => key);
-    return waitForTasks(this.#waits, names, true, checkWait(options)) as Promise<Task<Payload, Result>[]>;
+    return waitForTasks(this.#waits, names, true, checkWait(options, "waitManyByKey")) as Promise<
+      Task<Payload, Result>[]
+    >;
   }
 
   /**
@@ -180,13 +183,12 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    * @throws {InvalidArgument} at once; {TaskTimeout} while iterating, with the task as last seen.
    */
   watch(task: string | Task, options?: WaitOptions): AsyncIterableIterator<TaskState> {
-    const ref = byId(typeof task === "string" ? task : task?.id);
-    return watchTask(this.#waits, ref, checkWait(options));
+    return watchTask(this.#waits, byTask("watch", task), checkWait(options, "watch"));
   }
 
   /** `watch` for the task a key points at: a replace goes on with the new task, and a key without one is waited for. */
   watchByKey(key: string, options?: WaitOptions): AsyncIterableIterator<TaskState> {
-    return watchTask(this.#waits, byKey(key), checkWait(options));
+    return watchTask(this.#waits, byKey(key), checkWait(options, "watchByKey"));
   }
 
   /**

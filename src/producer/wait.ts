@@ -43,8 +43,8 @@ export interface CheckedWait {
 }
 
 /** @throws {InvalidArgument} if an option is out of range, or the signal's reason if it is aborted already. */
-export function checkWait(options: WaitOptions = {}): CheckedWait {
-  onlyKnown("wait", options, WAIT_OPTIONS);
+export function checkWait(options: WaitOptions = {}, what = "wait"): CheckedWait {
+  onlyKnown(what, options, WAIT_OPTIONS);
   const { timeoutMs = 30_000, pollMs = 100, maxPollMs = 500, maxQueries, signal } = options;
   optionalSignal(signal)?.throwIfAborted();
   integer("timeoutMs", timeoutMs, 0);

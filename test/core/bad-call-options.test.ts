@@ -5,6 +5,17 @@ import { Wadi, Worker } from "../../src/index.ts";
 
 const bad: [what: string, call: (wadi: Wadi) => unknown, message: string | RegExp][] = [
   [
+    "what is no task",
+    (w) => w.watch({ queues: ["mail"] } as never),
+    "watch takes a task or its id, got an object without an id",
+  ],
+  ["no task at all", (w) => w.wait(undefined as never), "wait takes a task or its id, got undefined"],
+  [
+    "an option of a watch that has another name here",
+    (w) => w.watch("a", { pollIntervalMs: 5 } as never),
+    'watch has no option "pollIntervalMs"; in Wadi it is pollMs',
+  ],
+  [
     "a signal's controller",
     (w) => w.submit("a", 1, { signal: new AbortController() as never }),
     "signal must be an AbortSignal, got an AbortController; pass its signal",
