@@ -1,6 +1,6 @@
 -- Counts due tasks in the queues of these lanes whose names no lane takes: of each name at most 100, and of at most
--- max_names names. It goes from level to level (a name, a limit's key, a priority) by the first task of each, over at most
--- 200 levels, so it reads no task that is due later but those.
+-- max_names names. Of such a name it goes from level to level (a limit's key and a priority) by the first task of each, over at
+-- most 200 levels, so it reads no task that is due later but those.
 -- @param lanes_json json
 -- @param max_names integer
 -- @param now_ms integer?
