@@ -20,8 +20,9 @@ export interface TaskOptions {
   /** Higher runs first, from -1000 to 1000. @default 0 */
   readonly priority?: number | undefined;
   /**
-   * Longest run of one attempt in milliseconds; past it the attempt fails as `handler_timeout`. A drain that is
-   * shorter than this leaves the task to longer ones. @default none
+   * Longest run of one attempt in milliseconds. Past it the handler's `signal` aborts, and the attempt fails as `handler_timeout`
+   * unless the handler returns a result at once. A drain that is shorter than this leaves the task to longer ones. Minimum `1`.
+   * @default none
    */
   readonly maxRunMs?: number | undefined;
 }
