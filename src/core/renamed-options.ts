@@ -16,6 +16,12 @@ const OF_THE_WORKER = {
   leaseMs: "leaseMs of new Worker",
 } satisfies Names;
 
+/** What a call takes in an object after its options. */
+const OF_THE_CALL: Names = {
+  signal: "signal of a further argument: (..., options, { signal, deadlineMs })",
+  deadlineMs: "deadlineMs of a further argument: (..., options, { signal, deadlineMs })",
+};
+
 /** What options of the CairnQ SDKs, and those that another call takes, are called here, by the bag of options that they are looked for in. */
 const RENAMED: Readonly<Record<string, Names>> = {
   submit: SUBMIT,
@@ -63,7 +69,11 @@ const RENAMED: Readonly<Record<string, Names>> = {
   serve: OF_THE_WORKER,
   background: OF_THE_WORKER,
   "a retention rule": { intervalMs: "sweepMs of new Worker", limit: "limit of wadi.sweep" },
-  sweep: { intervalMs: "sweepMs of new Worker", olderThanMs: "olderThanMs of each rule" },
+  sweep: { ...OF_THE_CALL, intervalMs: "sweepMs of new Worker", olderThanMs: "olderThanMs of each rule" },
+  list: OF_THE_CALL,
+  purge: OF_THE_CALL,
+  retry: OF_THE_CALL,
+  migrate: OF_THE_CALL,
 };
 
 /**

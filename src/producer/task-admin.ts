@@ -53,6 +53,9 @@ export interface RetryOptions {
   readonly resetAttempt?: boolean | undefined;
 }
 
+/** What may end a read or a control: the last argument of each. */
+export type ReadCallOptions = Pick<CallOptions, "signal" | "deadlineMs">;
+
 /** Reads and controls tasks, whoever submitted them. */
 export class TaskAdmin {
   /** Every operation of the protocol, unchecked; what workers are built on. */
@@ -77,9 +80,9 @@ export class TaskAdmin {
    */
   get<Payload = unknown, Result = unknown>(
     id: string,
-    call?: CallOptions,
+    call?: ReadCallOptions,
   ): Promise<Task<Payload, Result> | null>;
-  get<T extends AnyTaskDefinition>(task: T, id: string, call?: CallOptions): Promise<TaskOf<T> | null>;
+  get<T extends AnyTaskDefinition>(task: T, id: string, call?: ReadCallOptions): Promise<TaskOf<T> | null>;
   // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
   async get(...args: readonly unknown[]): Promise<any> {
     return this.#get(byId, args as unknown as ReadArguments);
@@ -88,30 +91,34 @@ export class TaskAdmin {
   /** `get` for the task a key points at. */
   getByKey<Payload = unknown, Result = unknown>(
     key: string,
-    call?: CallOptions,
+    call?: ReadCallOptions,
   ): Promise<Task<Payload, Result> | null>;
-  getByKey<T extends AnyTaskDefinition>(task: T, key: string, call?: CallOptions): Promise<TaskOf<T> | null>;
+  getByKey<T extends AnyTaskDefinition>(
+    task: T,
+    key: string,
+    call?: ReadCallOptions,
+  ): Promise<TaskOf<T> | null>;
   // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
   async getByKey(...args: readonly unknown[]): Promise<any> {
     return this.#get(byKey, args as unknown as ReadArguments);
   }
 
   /** Reads only what changes while a task waits and runs: status, progress, message and attempt. */
-  async getStatus(id: string, call?: CallOptions): Promise<TaskState | null> {
+  async getStatus(id: string, call?: ReadCallOptions): Promise<TaskState | null> {
     return this.store.getStatus(byId(id), directCall("getStatus", call));
   }
 
-  async getStatusByKey(key: string, call?: CallOptions): Promise<TaskState | null> {
+  async getStatusByKey(key: string, call?: ReadCallOptions): Promise<TaskState | null> {
     return this.store.getStatus(byKey(key), directCall("getStatusByKey", call));
   }
 
   /** The attempts of a task that failed or whose lease ran out, oldest first; empty also if there is no such task. */
-  async failures(id: string, call?: CallOptions): Promise<TaskFailure[]> {
+  async failures(id: string, call?: ReadCallOptions): Promise<TaskFailure[]> {
     return this.store.failures(text("id", id), directCall("failures", call));
   }
 
   /** Lists tasks, newest first. */
-  async list(options: ListOptions = {}, call?: CallOptions): Promise<Task[]> {
+  async list(options: ListOptions = {}, call?: ReadCallOptions): Promise<Task[]> {
     onlyKnown("list", options, ["status", "queue", "name", "rootId", "correlationId", "limit", "offset"]);
     const filter = {
       status: options.status === undefined ? null : oneOf("status", options.status, TASK_STATUSES),
@@ -126,14 +133,14 @@ export class TaskAdmin {
   }
 
   /** Counts tasks by queue and status. Queues that are asked for are always present. */
-  async stats(queues?: readonly string[], call?: CallOptions): Promise<Record<string, StatusCounts>> {
+  async stats(queues?: readonly string[], call?: ReadCallOptions): Promise<Record<string, StatusCounts>> {
     if (queues !== undefined && !Array.isArray(queues))
       throw new InvalidArgument(`stats takes an array of queues, got ${show(queues)}`);
     return this.store.stats(queues?.map((queue) => text("queue", queue)) ?? null, directCall("stats", call));
   }
 
   /** How many more tasks the queue takes before `maxDepth` are queued. Reads at most `maxDepth` rows. */
-  async queueDepth(queue: string, maxDepth: number, call?: CallOptions): Promise<number> {
+  async queueDepth(queue: string, maxDepth: number, call?: ReadCallOptions): Promise<number> {
     return this.store.queueDepth(
       text("queue", queue),
       integer("maxDepth", maxDepth, 1, 1_000_000),
@@ -145,11 +152,11 @@ export class TaskAdmin {
    * Cancels a queued task at once, asks a running one to stop, and returns it; null if there is none. `outcome` says what
    * was done: `unchanged` if it had ended, or was asked before.
    */
-  async cancel(id: string, call?: CallOptions): Promise<CanceledTask | null> {
+  async cancel(id: string, call?: ReadCallOptions): Promise<CanceledTask | null> {
     return this.#cancel(byId(id), call);
   }
 
-  async cancelByKey(key: string, call?: CallOptions): Promise<CanceledTask | null> {
+  async cancelByKey(key: string, call?: ReadCallOptions): Promise<CanceledTask | null> {
     return this.#cancel(byKey(key), call);
   }
 
@@ -157,16 +164,20 @@ export class TaskAdmin {
    * Queues a failed or canceled task again and returns it; null if there is none. `outcome` is `unchanged` if it is queued
    * or running, or has succeeded. A newer task keeps the key that it took: then this one runs without, and `key` is null.
    */
-  async retry(id: string, options: RetryOptions = {}, call?: CallOptions): Promise<RetriedTask | null> {
+  async retry(id: string, options: RetryOptions = {}, call?: ReadCallOptions): Promise<RetriedTask | null> {
     return this.#retry(byId(id), options, call);
   }
 
-  async retryByKey(key: string, options: RetryOptions = {}, call?: CallOptions): Promise<RetriedTask | null> {
+  async retryByKey(
+    key: string,
+    options: RetryOptions = {},
+    call?: ReadCallOptions,
+  ): Promise<RetriedTask | null> {
     return this.#retry(byKey(key), options, call);
   }
 
   /** Deletes terminal tasks, oldest first, with their keys, and returns how many. */
-  async purge(options: PurgeOptions, call?: CallOptions): Promise<number> {
+  async purge(options: PurgeOptions, call?: ReadCallOptions): Promise<number> {
     if (options === undefined)
       throw new InvalidArgument(
         "purge takes { olderThanMs }, and { olderThanMs: 0 } deletes all that is finished",
@@ -191,7 +202,7 @@ export class TaskAdmin {
   async sweep(
     rules: readonly RetentionRule[],
     options: SweepOptions = {},
-    call?: CallOptions,
+    call?: ReadCallOptions,
   ): Promise<Swept> {
     onlyKnown("sweep", options, ["limit"]);
     const limit = integer("limit", options.limit ?? 1000, 1, 100_000);
@@ -209,7 +220,7 @@ export class TaskAdmin {
     );
   }
 
-  async #cancel(ref: TaskRef, call?: CallOptions): Promise<CanceledTask | null> {
+  async #cancel(ref: TaskRef, call?: ReadCallOptions): Promise<CanceledTask | null> {
     const task = await this.store.cancel(ref, directCall("cancel", call));
     if (task === null) return null;
     if (isTerminal(task.status)) this.signals.done([task.id]);
@@ -217,7 +228,7 @@ export class TaskAdmin {
     return task;
   }
 
-  async #retry(ref: TaskRef, options: RetryOptions, call?: CallOptions): Promise<RetriedTask | null> {
+  async #retry(ref: TaskRef, options: RetryOptions, call?: ReadCallOptions): Promise<RetriedTask | null> {
     onlyKnown("retry", options, ["resetAttempt"]);
     const { resetAttempt = false } = options;
     if (typeof resetAttempt !== "boolean") {
@@ -230,8 +241,8 @@ export class TaskAdmin {
 }
 
 type ReadArguments =
-  | [name: string, call?: CallOptions]
-  | [AnyTaskDefinition, name: string, call?: CallOptions];
+  | [name: string, call?: ReadCallOptions]
+  | [AnyTaskDefinition, name: string, call?: ReadCallOptions];
 
 function isWithDefinition(
   args: ReadArguments,

@@ -16,6 +16,11 @@ const bad: [what: string, call: (wadi: Wadi) => unknown, message: string | RegEx
     'watch has no option "pollIntervalMs"; in Wadi it is pollMs',
   ],
   [
+    "a signal among the options of a list",
+    (w) => w.list({ signal: AbortSignal.timeout(5) } as never),
+    'list has no option "signal"; in Wadi it is signal of a further argument: (..., options, { signal, deadlineMs })',
+  ],
+  [
     "a signal's controller",
     (w) => w.submit("a", 1, { signal: new AbortController() as never }),
     "signal must be an AbortSignal, got an AbortController; pass its signal",

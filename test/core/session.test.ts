@@ -240,12 +240,12 @@ describe("a meter counts every statement that a call sends", () => {
       { retry: FAST },
     );
     const meter = new QueryMeter();
-    await wadi.get("none", { meter });
+    await wadi.store.get({ id: "none" }, { meter });
     expect(meter.sent).toBe(sent);
     expect(sent).toBeGreaterThan(10);
     losses.push("after");
     const before = sent;
-    await wadi.get("none", { meter });
+    await wadi.store.get({ id: "none" }, { meter });
     expect(sent - before).toBe(2);
     expect(meter.sent).toBe(sent);
   });
