@@ -62,7 +62,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("on $name", (target)
     [
       "one of many",
       (w) => w.submitMany("a", [{ payload: 1 }, { payload: 1, key: bytes(2601) }]),
-      /^key must be/,
+      /^entry 1 of submitMany: key must be/,
     ],
     [
       "a definition",
@@ -70,7 +70,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("on $name", (target)
       /^queue, name share an index entry/,
     ],
     ["a worker", (w) => new Worker(w, { name: bytes(501) }), /^name must be at most 500 bytes/],
-    ["a worker's queue", (w) => new Worker(w, { queues: [bytes(2700)] }), /^queues must be at most/],
+    ["a worker's queue", (w) => new Worker(w, { queues: [bytes(2700)] }), /^each of queues must be at most/],
     [
       "a handler",
       (w) => new Worker(w).task(bytes(1400), () => 1, { queue: bytes(1201) }),

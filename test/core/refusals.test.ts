@@ -37,7 +37,7 @@ describe.each(["d1", "libsql-http", "neon-http"] as const)("a payload that %s ca
         await expect(refused()).rejects.toMatchObject({
           name: "InvalidArgument",
           message: expect.stringMatching(
-            /^the payload of big is \d+ bytes of JSON, \S+ takes at most \d+; store it/,
+            /^(?:entry 1 of submitMany: )?the payload of big is \d+ bytes of JSON, \S+ takes at most \d+; store it/,
           ),
         });
       }
