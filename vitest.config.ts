@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/global-setup.ts"],
+    globalSetup: ["testing/global-setup.ts"],
     pool: "forks",
     maxWorkers: 2, // most files wait for a database, and by default a machine of two cores runs one at a time
     testTimeout: 30_000,

@@ -1,10 +1,10 @@
 // Runs conformance scenarios on the databases Wadi supports.
 // Exits with 1 if a scenario failed, with 2 if the arguments or the scenarios are not usable.
-import { openArena } from "../test/conformance/arena.ts";
-import { loadScenarios, OWN_SCENARIOS, type Scenario } from "../test/conformance/scenario.ts";
-import { startPostgres } from "../test/support/postgres.ts";
-import type { Target } from "../test/support/target.ts";
-import { pickTargets, targets } from "../test/support/targets.ts";
+import { openArena } from "../testing/conformance/arena.ts";
+import { loadScenarios, OWN_SCENARIOS, type Scenario } from "../testing/conformance/scenario.ts";
+import { startPostgres } from "../testing/postgres.ts";
+import type { Target } from "../testing/target.ts";
+import { pickTargets, targets } from "../testing/targets.ts";
 import { readOptions } from "./options.ts";
 
 interface Result {

@@ -1,7 +1,7 @@
 // Measures what each operation costs on each target, and compares it with the ceilings. Exits with 1 if one is broken.
-import { startPostgres } from "../test/support/postgres.ts";
-import type { Target } from "../test/support/target.ts";
-import { pickTargets, targets } from "../test/support/targets.ts";
+import { startPostgres } from "../testing/postgres.ts";
+import type { Target } from "../testing/target.ts";
+import { pickTargets, targets } from "../testing/targets.ts";
 import { dearer, readCeilings, writeCeilings } from "./cost/ceilings.ts";
 import { writeDocument } from "./cost/document.ts";
 import { type Cost, measureTarget } from "./cost/measure.ts";

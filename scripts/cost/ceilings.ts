@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Meter } from "../../test/support/target.ts";
+import type { Meter } from "../../testing/target.ts";
 import { writeChanged } from "../write-changed.ts";
 import type { Cost } from "./measure.ts";
 

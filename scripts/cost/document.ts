@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Dialect } from "../../src/core/executor.ts";
-import type { Meter } from "../../test/support/target.ts";
-import { targets } from "../../test/support/targets.ts";
+import type { Meter } from "../../testing/target.ts";
+import { targets } from "../../testing/targets.ts";
 import { writeChanged } from "../write-changed.ts";
 import type { Ceilings } from "./ceilings.ts";
 import { operations } from "./operations.ts";

@@ -1,4 +1,4 @@
-import type { Meter, Target } from "../../test/support/target.ts";
+import type { Meter, Target } from "../../testing/target.ts";
 import { Bench, type Operation, operations } from "./operations.ts";
 
 export interface Cost extends Meter {

@@ -1,5 +1,5 @@
 import { Wadi, Worker } from "../../src/index.ts";
-import type { Target } from "../../test/support/target.ts";
+import type { Target } from "../../testing/target.ts";
 
 /** What a drain spends while one handler runs for a minute and nine slots are free. */
 export interface MinuteCost {

@@ -3,7 +3,7 @@ import type { Settlement } from "../../src/core/operations/settle.ts";
 import type { Task } from "../../src/core/task.ts";
 import { Wadi } from "../../src/producer/wadi.ts";
 import { Worker } from "../../src/worker/worker.ts";
-import type { OpenTarget } from "../../test/support/target.ts";
+import type { OpenTarget } from "../../testing/target.ts";
 
 /** Brings an empty database into the state an operation starts from, and returns the one call to measure. */
 export type Operation = (bench: Bench) => Promise<() => Promise<unknown>>;

@@ -4,8 +4,8 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Address } from "../../test/races/support/connect.ts";
-import { startPostgres } from "../../test/support/postgres.ts";
+import { startPostgres } from "../../testing/postgres.ts";
+import type { Address } from "../../testing/races/connect.ts";
 
 /** Most pages the file may have from now on; SQLite takes fewer than it has for as many as it has. */
 export interface DiskOrder {

@@ -1,4 +1,4 @@
-import type { Sample } from "./member.ts";
+import type { Sample } from "./soak-process.ts";
 
 const MB = 1024 * 1024;
 /** What comes before is warming up: compiled code, caches, pools. */

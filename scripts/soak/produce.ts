@@ -1,5 +1,5 @@
 import type { SubmitEntry, Wadi } from "../../src/index.ts";
-import { type ProduceJob, SOAK_TASK } from "./member.ts";
+import { type ProduceJob, SOAK_TASK } from "./soak-process.ts";
 
 export interface ProducerEvents {
   /** Told as soon as the caller of a submit was told. */

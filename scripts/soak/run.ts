@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Wadi } from "../../src/index.ts";
-import { query, readMoves, startAudit } from "../../test/races/support/audit.ts";
-import { connect } from "../../test/races/support/connect.ts";
+import { query, readMoves, startAudit } from "../../testing/races/audit.ts";
+import { connect } from "../../testing/races/connect.ts";
 import type { SoakEngine } from "./engines.ts";
-import type { Report, Sample } from "./member.ts";
-import { SoakMember } from "./members.ts";
 import { type Memory, memoryOf } from "./memory.ts";
+import type { Report, Sample } from "./soak-process.ts";
+import { SoakMember } from "./soak-process-handle.ts";
 import { type Verdict, verdictOf } from "./verdict.ts";
 
 export interface SoakPlan {

@@ -1,4 +1,4 @@
-import { findFaults, type Move } from "../../test/races/support/audit.ts";
+import { findFaults, type Move } from "../../testing/races/audit.ts";
 
 export interface Verdict {
   readonly submitted: number;

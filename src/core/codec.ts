@@ -1,5 +1,5 @@
 import type { Row, Value } from "./executor.ts";
-import { decodeJson } from "./json.ts";
+import { decodeJson } from "./json/json.ts";
 import type { ErrorEnvelope, Json, Task, TaskFailure, TaskStatus } from "./task.ts";
 
 /** 64-bit integers arrive as digits from Postgres. */

@@ -1,11 +1,11 @@
-import { LostLease, type WadiError } from "./errors.ts";
+import { LostLease, type WadiError } from "./errors/errors.ts";
 import type { Statement } from "./executor.ts";
 import type { Operation, Target } from "./operation.ts";
-import type { Held } from "./operations/lease.ts";
+import type { LeaseRef } from "./operations/lease.ts";
 import { bind } from "./statement.ts";
 
 /** Makes its batch fail unless the lease is held, or also if a cancel was requested. */
-export function fenceLease(target: Target, { id, workerId }: Held, unlessCanceled: boolean): Statement {
+export function fenceLease(target: Target, { id, workerId }: LeaseRef, unlessCanceled: boolean): Statement {
   const values = { id, worker_id: workerId, unless_canceled: unlessCanceled ? 1 : 0 };
   return bind(target, "fence_lease", values);
 }
@@ -27,12 +27,12 @@ export function failedFence(error: unknown): string | undefined {
 }
 
 /** The error of a failed fence around a lease. */
-export function lostLease(error: unknown, { id }: Held): WadiError | undefined {
+export function lostLease(error: unknown, { id }: LeaseRef): WadiError | undefined {
   return failedFence(error) === "lost_lease" ? new LostLease(id) : undefined;
 }
 
 /** An operation that is refused with `LostLease` unless the lease is held in the same moment; a round trip in all. */
-export function fenced<T>(target: Target, held: Held, operation: Operation<T>): Operation<T> {
+export function fenced<T>(target: Target, held: LeaseRef, operation: Operation<T>): Operation<T> {
   return {
     name: operation.name,
     statements: [fenceLease(target, held, false), ...operation.statements],

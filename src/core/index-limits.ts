@@ -1,5 +1,5 @@
-import { InvalidArgument } from "./errors.ts";
-import { byteLength } from "./json.ts";
+import { InvalidArgument } from "./errors/errors.ts";
+import { byteLength } from "./json/json.ts";
 
 /**
  * Most bytes of UTF-8 of a text that an index holds, or of several that one entry joins. Postgres refuses an entry of more than

@@ -19,8 +19,8 @@ export {
   Unsupported,
   WadiError,
   type WadiErrorOptions,
-} from "./errors.ts";
-export type { EventLoopBlockedDetails } from "./event-loop-blocked.ts";
+} from "./errors/errors.ts";
+export type { EventLoopBlockedDetails } from "./errors/event-loop-blocked.ts";
 export type {
   Answer,
   Dialect,
@@ -34,22 +34,22 @@ export type {
   Statement,
   Value,
 } from "./executor.ts";
-export type { JsonForm } from "./json-form.ts";
-export { type MigrateOptions, migrate } from "./migrate.ts";
+export type { JsonForm } from "./json/json-form.ts";
+export { type MigrateOptions, migrate } from "./migrations/migrate.ts";
 export type {
   CanceledTask,
   CancelOutcome,
   Retention,
   RetriedTask,
   RetryOutcome,
-  Swept,
+  SweepResult,
 } from "./operations/control.ts";
 export type { StatusCounts, TaskRef, TaskState } from "./operations/read.ts";
 export type { SubmitOutcome, SubmittedTask } from "./operations/submit.ts";
 export type { CompiledStatement, Migration, Protocol } from "./protocol.ts";
-export type { CallOptions, RetryPolicy } from "./session.ts";
-export type { StoreOptions } from "./store.ts";
-export { Store } from "./store.ts";
+export type { CallOptions, RetryPolicy } from "./session/session.ts";
+export type { StoreOptions } from "./session/store.ts";
+export { Store } from "./session/store.ts";
 export {
   type ConflictPolicy,
   type ErrorEnvelope,

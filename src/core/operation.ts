@@ -1,4 +1,4 @@
-import type { WadiError } from "./errors.ts";
+import type { WadiError } from "./errors/errors.ts";
 import type { Dialect, Executor, Row, SendOptions, Statement } from "./executor.ts";
 import type { Protocol } from "./protocol.ts";
 

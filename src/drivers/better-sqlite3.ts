@@ -1,5 +1,6 @@
 import type { Executor, Limits, Row, SendOptions } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
+import { checkClient, checkOptions } from "./shared/options.ts";
 import {
   type BetterSqlite3Like,
   borrow,
@@ -8,14 +9,13 @@ import {
   type Handle,
   isInTransaction,
   OwnTransaction,
-} from "./better-sqlite3-handle.ts";
-import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
-import { dataVersionListener } from "./data-version.ts";
-import { checkClient, checkOptions } from "./driver-options.ts";
-import { groupQueue, type Member, type Outcome } from "./group-commit.ts";
-import { isExhausted } from "./sqlite-errors.ts";
+} from "./sqlite/better-sqlite3-handle.ts";
+import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./sqlite/busy-retry.ts";
+import { dataVersionListener } from "./sqlite/data-version.ts";
+import { isExhausted } from "./sqlite/errors.ts";
+import { groupQueue, type Member, type Outcome } from "./sqlite/group-commit.ts";
 
-export type { BetterSqlite3Like, BetterSqlite3StatementLike } from "./better-sqlite3-handle.ts";
+export type { BetterSqlite3Like, BetterSqlite3StatementLike } from "./sqlite/better-sqlite3-handle.ts";
 
 export interface BetterSqlite3Options {
   /**

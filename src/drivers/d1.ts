@@ -1,8 +1,8 @@
 import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
-import { checkClient } from "./driver-options.ts";
-import { isOverQuota } from "./quota.ts";
-import { classifySqlite, sqliteCodeIn } from "./sqlite-errors.ts";
+import { checkClient } from "./shared/options.ts";
+import { isOverQuota } from "./shared/quota.ts";
+import { classifySqlite, sqliteCodeIn } from "./sqlite/errors.ts";
 
 export interface D1ResultLike {
   readonly results: unknown[];

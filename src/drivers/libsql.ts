@@ -1,10 +1,10 @@
 import type { Executor, Limits, Row, SendOptions, Statement, Value } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
-import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
-import { dataVersionListener } from "./data-version.ts";
-import { checkClient, checkOptions } from "./driver-options.ts";
-import { classify, type LibsqlErrorLike, refusing } from "./libsql-errors.ts";
-import { isExhausted } from "./sqlite-errors.ts";
+import { checkClient, checkOptions } from "./shared/options.ts";
+import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./sqlite/busy-retry.ts";
+import { dataVersionListener } from "./sqlite/data-version.ts";
+import { isExhausted } from "./sqlite/errors.ts";
+import { classify, type LibsqlErrorLike, refusing } from "./sqlite/libsql-errors.ts";
 
 export interface LibsqlStatement {
   sql: string;

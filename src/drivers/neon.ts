@@ -1,8 +1,8 @@
 import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
-import { checkClient, checkOptions } from "./driver-options.ts";
-import { type PgSchemaOption, protocolIn } from "./pg-schema.ts";
-import { isOverQuota } from "./quota.ts";
-import { causes, classifySqlState, failedToConnect, sqlStateOf } from "./sqlstate.ts";
+import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
+import { causes, classifySqlState, failedToConnect, sqlStateOf } from "./postgres/sqlstate.ts";
+import { checkClient, checkOptions } from "./shared/options.ts";
+import { isOverQuota } from "./shared/quota.ts";
 
 interface NeonQueryOptions {
   arrayMode: false;

@@ -1,14 +1,20 @@
+import { InvalidArgument } from "../core/errors/wadi-error.ts";
 import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
-import { InvalidArgument } from "../core/wadi-error.ts";
-import { checkClient, checkOptions } from "./driver-options.ts";
-import { inTurn } from "./in-turn.ts";
-import { type Borrow, borrowShared, giveUp, ignore, PgConnections } from "./pg-connections.ts";
-import { pgDatabase } from "./pg-database.ts";
-import { type Listen, type ListenClient, pgListener, shareOf } from "./pg-listen.ts";
-import { forgetPrepared, type PgConnectionLike, PgPipeline, queryFor } from "./pg-pipeline.ts";
-import { type PgSchemaOption, protocolIn } from "./pg-schema.ts";
-import { pgTransaction } from "./pg-transaction.ts";
-import { causes, classifySqlState, endsConnection, failedToConnect, sqlStateOf } from "./sqlstate.ts";
+import { type Borrow, borrowShared, giveUp, ignore, PgConnections } from "./postgres/connections.ts";
+import { pgDatabase } from "./postgres/database.ts";
+import { type Listen, type ListenClient, pgListener, shareOf } from "./postgres/listen.ts";
+import { forgetPrepared, type PgConnectionLike, PgPipeline, queryFor } from "./postgres/pipeline.ts";
+import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
+import {
+  causes,
+  classifySqlState,
+  endsConnection,
+  failedToConnect,
+  sqlStateOf,
+} from "./postgres/sqlstate.ts";
+import { pgTransaction } from "./postgres/transaction.ts";
+import { inTurn } from "./shared/in-turn.ts";
+import { checkClient, checkOptions } from "./shared/options.ts";
 
 export interface PgNotification {
   readonly channel: string;

@@ -1,7 +1,7 @@
 import type { Executor, Limits, OpenTransaction, Row, Statement } from "../core/executor.ts";
-import { checkClient, checkOptions } from "./driver-options.ts";
-import { type PgSchemaOption, protocolIn } from "./pg-schema.ts";
-import { causes, classifySqlState, sqlStateOf } from "./sqlstate.ts";
+import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
+import { causes, classifySqlState, sqlStateOf } from "./postgres/sqlstate.ts";
+import { checkClient, checkOptions } from "./shared/options.ts";
 
 interface PgliteQueryOptions {
   parsers: Record<number, (cell: string) => string>;

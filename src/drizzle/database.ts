@@ -1,4 +1,4 @@
-import { InvalidArgument } from "../core/errors.ts";
+import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
 
 /** What Wadi uses of a Drizzle database: the client it was made from. */

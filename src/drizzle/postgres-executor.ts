@@ -1,8 +1,8 @@
 import type { Executor } from "../core/executor.ts";
 import { type NeonQueryFunctionLike, type NeonQueryLike, neonHttp } from "../drivers/neon.ts";
 import { type PgClientLike, type PgOptions, type PgPoolLike, pg } from "../drivers/pg.ts";
-import type { PgSchemaOption } from "../drivers/pg-schema.ts";
 import { type PgliteLike, pglite } from "../drivers/pglite.ts";
+import type { PgSchemaOption } from "../drivers/postgres/schema.ts";
 import { type BatchStatement, withBatchItems } from "./batch-items.ts";
 import { type DrizzleDatabase, hasMethods, withTransactions } from "./database.ts";
 

@@ -1,4 +1,4 @@
-import { InvalidArgument } from "../core/errors.ts";
+import { InvalidArgument } from "../core/errors/errors.ts";
 import { bearerToken, type TokenCheck, tokenCheck } from "./auth.ts";
 import { checkHandler, type HttpHandlerOptions } from "./handler-options.ts";
 import { HttpError } from "./http-error.ts";

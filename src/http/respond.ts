@@ -1,4 +1,4 @@
-import { WadiError } from "../core/errors.ts";
+import { WadiError } from "../core/errors/errors.ts";
 import { HttpError } from "./http-error.ts";
 
 /** A JSON response that no cache keeps. */

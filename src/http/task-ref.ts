@@ -1,4 +1,4 @@
-import { InvalidArgument } from "../core/errors.ts";
+import { InvalidArgument } from "../core/errors/errors.ts";
 import type { TaskRef } from "../core/operations/read.ts";
 import type { Route } from "./routes.ts";
 

@@ -1,7 +1,7 @@
 import { type MeterProvider, type TracerProvider, trace } from "@opentelemetry/api";
-import { oneOf, onlyKnown } from "../core/arguments.ts";
-import { InvalidArgument } from "../core/errors.ts";
+import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Json } from "../core/task.ts";
+import { oneOf, onlyKnown } from "../core/validate.ts";
 import type { WorkerHooks } from "../worker/hooks.ts";
 import { newMetrics } from "./metrics.ts";
 import { inject } from "./propagation.ts";

@@ -6,13 +6,13 @@ export {
   typed,
 } from "./define-task.ts";
 export type { FleetLimits, RateLimit, TaskLimits } from "./limits.ts";
-export type { OwnBatch, Statements } from "./own-batch.ts";
-export type { InTransaction } from "./own-transaction.ts";
-export type { DebounceOptions, ThrottleOptions } from "./pacing.ts";
 export type { RetentionRule } from "./retention.ts";
 export type { StandardSchemaV1 } from "./standard-schema.ts";
-export type { SubmitEntry, SubmitOptions } from "./submission.ts";
+export type { DebounceOptions, ThrottleOptions } from "./submit/debounce-throttle.ts";
+export type { SubmitEntry, SubmitOptions } from "./submit/prepare-task.ts";
 export type { ListOptions, PurgeOptions, ReadCallOptions, RetryOptions, SweepOptions } from "./task-admin.ts";
 export type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./task-types.ts";
+export type { PreparedBatch, StatementBuilder } from "./transactional/batch.ts";
+export type { TransactionClient } from "./transactional/transaction.ts";
 export { type SyncWadi, Wadi, type WadiOf, type WadiOptions } from "./wadi.ts";
-export type { WaitOptions } from "./wait.ts";
+export type { WaitOptions } from "./wait/wait.ts";

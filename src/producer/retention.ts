@@ -1,6 +1,6 @@
-import { integer, oneOf, onlyKnown, optionalText } from "../core/arguments.ts";
-import { InvalidArgument } from "../core/errors.ts";
+import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Retention } from "../core/operations/control.ts";
+import { integer, oneOf, onlyKnown, optionalText } from "../core/validate.ts";
 
 const TERMINAL = ["succeeded", "failed", "canceled"] as const;
 

@@ -1,15 +1,15 @@
-import { integer, oneOf, onlyKnown, optionalText, show, text } from "../core/arguments.ts";
-import { InvalidArgument } from "../core/errors.ts";
+import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
-import type { CanceledTask, RetriedTask, Swept } from "../core/operations/control.ts";
+import type { CanceledTask, RetriedTask, SweepResult } from "../core/operations/control.ts";
 import type { StatusCounts, TaskRef, TaskState } from "../core/operations/read.ts";
-import type { CallOptions } from "../core/session.ts";
-import type { Store } from "../core/store.ts";
+import type { CallOptions } from "../core/session/session.ts";
+import type { Store } from "../core/session/store.ts";
 import { isTerminal, TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "../core/task.ts";
+import { integer, oneOf, onlyKnown, optionalText, show, text } from "../core/validate.ts";
 import { type AnyTaskDefinition, noDefinition } from "./define-task.ts";
+import { Notifier } from "./notify/notifier.ts";
 import { checkRetention, type RetentionRule } from "./retention.ts";
-import { Signals } from "./signals.ts";
-import { directCall } from "./submit-call.ts";
+import { directCall } from "./submit/submit-call.ts";
 import type { TaskOf } from "./task-types.ts";
 
 /** Which tasks a `list` returns: those that fit all that is given. */
@@ -61,11 +61,11 @@ export class TaskAdmin {
   /** Every operation of the protocol, unchecked; what workers are built on. */
   readonly store: Store;
   /** Notifies of new and ended tasks, within this process and from a database that can be listened to. */
-  readonly signals: Signals;
+  readonly signals: Notifier;
 
   constructor(store: Store, database?: string) {
     this.store = store;
-    this.signals = new Signals(store.executor, database);
+    this.signals = new Notifier(store.executor, database);
   }
 
   get executor(): Executor {
@@ -203,7 +203,7 @@ export class TaskAdmin {
     rules: readonly RetentionRule[],
     options: SweepOptions = {},
     call?: ReadCallOptions,
-  ): Promise<Swept> {
+  ): Promise<SweepResult> {
     onlyKnown("sweep", options, ["limit"]);
     const limit = integer("limit", options.limit ?? 1000, 1, 100_000);
     return this.store.sweep(checkRetention(rules), { limit }, directCall("sweep", call));

@@ -1,4 +1,4 @@
-import type { JsonForm, JsonResult } from "../core/json-form.ts";
+import type { JsonForm, JsonResult } from "../core/json/json-form.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { Task } from "../core/task.ts";
 import type { TaskDefinition } from "./define-task.ts";

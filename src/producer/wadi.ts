@@ -1,26 +1,26 @@
-import { onlyKnown, text } from "../core/arguments.ts";
-import { InvalidArgument } from "../core/errors.ts";
+import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
-import type { MigrateOptions } from "../core/migrate.ts";
+import type { MigrateOptions } from "../core/migrations/migrate.ts";
 import type { TaskState } from "../core/operations/read.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
-import type { CallOptions } from "../core/session.ts";
-import { Store, type StoreOptions } from "../core/store.ts";
+import type { CallOptions } from "../core/session/session.ts";
+import { Store, type StoreOptions } from "../core/session/store.ts";
 import type { Task } from "../core/task.ts";
-import { callTask } from "./call.ts";
+import { onlyKnown, text } from "../core/validate.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
-import { ownBatch, type Statements } from "./own-batch.ts";
-import type { Way } from "./own-rows.ts";
-import { type InTransaction, inTransaction } from "./own-transaction.ts";
-import { PollLoop } from "./poll-loop.ts";
-import { type Lineage, SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submission.ts";
-import { checkCall, type SubmitCallOptions, splitCall } from "./submit-call.ts";
-import { Submitter, type SubmitterOptions } from "./submitter.ts";
+import { type Lineage, SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submit/prepare-task.ts";
+import { checkCall, type SubmitCallOptions, splitCall } from "./submit/submit-call.ts";
+import { Submitter, type SubmitterOptions } from "./submit/submitter.ts";
 import { byKey, byTask, TaskAdmin } from "./task-admin.ts";
 import type { PayloadOf, ResultOf, SubmittedOf } from "./task-types.ts";
-import { type CallTaskOptions, checkWait, WAIT_OPTIONS, type WaitOptions, waitForTask } from "./wait.ts";
-import { namesOf, waitForTasks } from "./wait-many.ts";
-import { watchTask } from "./watch.ts";
+import { type StatementBuilder, statementBuilder } from "./transactional/batch.ts";
+import type { Transport } from "./transactional/shared.ts";
+import { type TransactionClient, transactionClient } from "./transactional/transaction.ts";
+import { callTask } from "./wait/call.ts";
+import { PollLoop } from "./wait/poll-loop.ts";
+import { type CallTaskOptions, checkWait, WAIT_OPTIONS, type WaitOptions, waitForTask } from "./wait/wait.ts";
+import { namesOf, waitForTasks } from "./wait/wait-many.ts";
+import { watchTask } from "./wait/watch.ts";
 
 export interface WadiOptions extends StoreOptions, SubmitterOptions {
   /**
@@ -37,7 +37,7 @@ export interface WadiOptions extends StoreOptions, SubmitterOptions {
  */
 export class Wadi<Native = unknown, Sync extends boolean = boolean> extends TaskAdmin {
   /** Makes statements to send in a batch of your own, together with your rows. */
-  readonly statements: Statements<Native>;
+  readonly statements: StatementBuilder<Native>;
   readonly #submitter: Submitter;
   readonly #waits: PollLoop;
 
@@ -58,11 +58,11 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     const { database } = options;
     super(new Store(executor, options), database === undefined ? undefined : text("database", database));
     this.#submitter = new Submitter(this.store, this.signals, options);
-    this.statements = ownBatch(this.store, this.#submitter.check, this.#told);
+    this.statements = statementBuilder(this.store, this.#submitter.check, this.#told);
     this.#waits = new PollLoop(this.store, this.signals);
   }
 
-  get #told(): Pick<Way, "onSubmitted" | "onCanceled"> {
+  get #told(): Pick<Transport, "onSubmitted" | "onCanceled"> {
     return { onSubmitted: this.#submitter.announce, onCanceled: () => this.signals.canceled(null) };
   }
 
@@ -124,8 +124,8 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    * @throws {InvalidArgument} if no transaction is open on `tx`.
    * @throws {Unsupported} where there is none, as on D1 and Neon over HTTP: use `statements`.
    */
-  with(tx: unknown): InTransaction<Sync> {
-    return inTransaction(this.store, this.#submitter.check, tx, this.#told);
+  with(tx: unknown): TransactionClient<Sync> {
+    return transactionClient(this.store, this.#submitter.check, tx, this.#told);
   }
 
   /**

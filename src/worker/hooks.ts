@@ -1,7 +1,7 @@
 import type { ErrorEnvelope, Task, TaskStatus } from "../core/task.ts";
-import type { TaskContext } from "./context.ts";
+import type { DrainSummary } from "./drain/tally.ts";
+import type { TaskContext } from "./handler/attempt-context.ts";
 import { type Logger, lateLine, log } from "./logger.ts";
-import type { DrainSummary } from "./tally.ts";
 
 /** The task an event is about. */
 export interface TaskEvent {
@@ -45,7 +45,7 @@ export type WorkerEvent =
   | { readonly type: "drained"; readonly summary: DrainSummary };
 
 /** What a worker was doing when it met an error that it survived. */
-export interface ErrorScene {
+export interface ErrorContext {
   /**
    * `cycle` (settles and claims), `heartbeat`, `cancelPoll`, `listen`, `sweep`, `eventLoop`, `handler`, or the name of a hook, such as `onEvent`.
    */
@@ -69,7 +69,7 @@ export interface WorkerHooks {
    * Called for every error the worker survived. @default a blocked event loop, and what a handler threw after its attempt had ended,
    * are warnings of `logger`; all others are dropped
    */
-  readonly onError?: ((error: unknown, scene: ErrorScene) => void) | undefined;
+  readonly onError?: ((error: unknown, scene: ErrorContext) => void) | undefined;
   /**
    * Where each final failure of a task is written, in one line and without its payload: an object with `error` and `warn`, as
    * most loggers are. Null writes nothing. @default console
@@ -103,7 +103,7 @@ export function reportLate(hooks: WorkerHooks, error: unknown, { id, name, queue
   notify(hooks, error, { operation: "handler", task: { id, name, queue, attempt } });
 }
 
-function notify(hooks: WorkerHooks, error: unknown, scene: ErrorScene): void {
+function notify(hooks: WorkerHooks, error: unknown, scene: ErrorContext): void {
   tell(
     () => hooks.onError?.(error, scene),
     () => {},

@@ -1,4 +1,4 @@
-import { cleanText } from "../core/describe-error.ts";
+import { cleanText } from "../core/errors/describe-error.ts";
 import type { ErrorEnvelope } from "../core/task.ts";
 
 /** Where a worker writes what an operator should see; `console` is one. */

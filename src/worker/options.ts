@@ -1,15 +1,20 @@
-import { instant, integer, MAX_DELAY_MS, MAX_TIMER_MS, onlyKnown, show, text } from "../core/arguments.ts";
 import type { Backoff } from "../core/backoff.ts";
 import { toMonotonicMs } from "../core/clock.ts";
-import { InvalidArgument } from "../core/errors.ts";
+import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
-import { ulid } from "../core/ids.ts";
 import { MAX_WORKER_NAME_BYTES } from "../core/index-limits.ts";
-import type { ByteLimits } from "./bytes.ts";
+import { ulid } from "../core/ulid.ts";
+import { instant, integer, MAX_DELAY_MS, MAX_TIMER_MS, onlyKnown, show, text } from "../core/validate.ts";
+import type { ByteLimits } from "./drain/byte-budget.ts";
+import type { PoolSizes } from "./drain/slot-pool.ts";
+import { type HandlerDefaults, optionalMs, queuesOf } from "./handler/registration.ts";
 import { type WorkerHooks, warnOf } from "./hooks.ts";
-import type { PoolSizes } from "./pools.ts";
-import { type HandlerDefaults, optionalMs, queuesOf } from "./registration.ts";
-import { checkStaying, STAYING_OPTIONS, type StayingOptions, type StaySettings } from "./stay-options.ts";
+import {
+  checkLongRunning,
+  type LongRunningOptions,
+  type LongRunningSettings,
+  STAYING_OPTIONS,
+} from "./run/run-options.ts";
 
 export interface Prefetch {
   /** Most tasks that are claimed and wait for a slot. From 0 to 100000. */
@@ -18,7 +23,7 @@ export interface Prefetch {
   readonly bytes?: number | undefined;
 }
 
-export interface WorkerOptions extends WorkerHooks, StayingOptions {
+export interface WorkerOptions extends WorkerHooks, LongRunningOptions {
   /** Queue of names that are registered as plain strings. @default "default" */
   readonly queue?: string | undefined;
   /** Several queues instead of one; not together with `queue`. @default none */
@@ -85,7 +90,7 @@ export interface DrainOptions {
 }
 
 /** Checked options of a worker. */
-export interface Settings extends PoolSizes, ByteLimits, HandlerDefaults, StaySettings {
+export interface Settings extends PoolSizes, ByteLimits, HandlerDefaults, LongRunningSettings {
   readonly leaseMs: number;
   readonly cancelPollMs: number;
   readonly backoff: Backoff;
@@ -143,7 +148,7 @@ export function checkWorker(options: WorkerOptions): Settings {
     givenName: options.name ?? null,
     name: text("name", options.name ?? `wadi-${ulid().slice(-8).toLowerCase()}`, MAX_WORKER_NAME_BYTES),
     hooks: { around, onEvent, onError: onError ?? warnOf(logger), logger },
-    ...checkStaying(options),
+    ...checkLongRunning(options),
   };
 }
 

@@ -1,14 +1,17 @@
-import { integer, MAX_TIMER_MS, onlyKnown, optionalSignal } from "../core/arguments.ts";
 import { monotonicMs } from "../core/clock.ts";
-import { InvalidArgument } from "../core/errors.ts";
+import { InvalidArgument } from "../core/errors/errors.ts";
 import { WEIGHS_NOTHING } from "../core/operations/weigh.ts";
 import { bind } from "../core/statement.ts";
+import { integer, MAX_TIMER_MS, onlyKnown, optionalSignal } from "../core/validate.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
-import type { BatchHandler, BatchHandlerOf, Handler, HandlerOf } from "./context.ts";
-import { Drain } from "./drain.ts";
+import { Drain } from "./drain/drain.ts";
+import type { ContinuousMode, DrainSettings } from "./drain/drain-options.ts";
+import type { DrainSummary } from "./drain/tally.ts";
+import { Unreturned } from "./drain/unreturned-calls.ts";
+import type { BatchHandler, BatchHandlerOf, Handler, HandlerOf } from "./handler/attempt-context.ts";
+import { type HandlerOptions, laneKey, type Registration, register } from "./handler/registration.ts";
 import { report, type WorkerHooks } from "./hooks.ts";
-import { Host } from "./host.ts";
 import {
   checkWorker,
   type DrainOptions,
@@ -17,14 +20,11 @@ import {
   type Settings,
   type WorkerOptions,
 } from "./options.ts";
-import type { DrainPlan, Endless } from "./plan.ts";
-import { type HandlerOptions, laneKey, type Registration, register } from "./registration.ts";
-import { enterRunning } from "./running-workers.ts";
-import { statsOf, type WorkerStats } from "./stats.ts";
-import { type RunOptions, type ServeOptions, Stay, type StopOptions } from "./stay.ts";
-import type { DrainSummary } from "./tally.ts";
-import { Unreturned } from "./unreturned.ts";
-import { sweepAfterDrain } from "./upkeep.ts";
+import { Lifecycle, type RunOptions, type ServeOptions, type StopOptions } from "./run/lifecycle.ts";
+import { sweepAfterDrain } from "./run/maintenance.ts";
+import { Runner } from "./run/runner.ts";
+import { enterRunning } from "./run/running-workers.ts";
+import { statsOf, type WorkerStats } from "./run/stats.ts";
 
 /** A lease outlasts its invocation by this, so that the last settlement is still the owner's. */
 const LEASE_MARGIN_MS = 5_000;
@@ -38,9 +38,9 @@ export class Worker {
   readonly #settings: Settings;
   readonly #registrations: Registration[] = [];
   readonly #lanes = new Set<string>();
-  readonly #learned: DrainPlan["learned"] = { limited: false, weighing: WEIGHS_NOTHING };
+  readonly #learned: DrainSettings["learned"] = { limited: false, weighing: WEIGHS_NOTHING };
   readonly #unreturned = new Unreturned();
-  readonly #stay = new Stay(
+  readonly #stay = new Lifecycle(
     () => this.#newHost(),
     (stop) => this.#enterRunning(stop),
   );
@@ -193,14 +193,14 @@ export class Worker {
     return enterRunning(executor.database ?? executor, { name: this.#settings.givenName, lanes, stop });
   }
 
-  #newHost(): Host {
+  #newHost(): Runner {
     this.#handlers("run");
-    const newDrain = (endless: Endless, hooks: WorkerHooks) => this.#newEndlessDrain(endless, hooks);
-    return new Host({ ...this.#settings, wadi: this.wadi, newDrain });
+    const newDrain = (endless: ContinuousMode, hooks: WorkerHooks) => this.#newEndlessDrain(endless, hooks);
+    return new Runner({ ...this.#settings, wadi: this.wadi, newDrain });
   }
 
   /** A drain that goes on until its signal aborts. It survives a database that fails. */
-  #newEndlessDrain(endless: Endless | null, hooks: WorkerHooks): Drain {
+  #newEndlessDrain(endless: ContinuousMode | null, hooks: WorkerHooks): Drain {
     return this.#newDrain({
       registrations: this.#registrations,
       skipped: [],
@@ -217,8 +217,8 @@ export class Worker {
   }
 
   #newDrain(
-    plan: Omit<DrainPlan, keyof Settings | "wadi" | "learned" | "unreturned"> &
-      Partial<Pick<DrainPlan, "leaseMs" | "hooks">>,
+    plan: Omit<DrainSettings, keyof Settings | "wadi" | "learned" | "unreturned"> &
+      Partial<Pick<DrainSettings, "leaseMs" | "hooks">>,
   ): Drain {
     const shared = { wadi: this.wadi, learned: this.#learned, unreturned: this.#unreturned };
     return new Drain({ ...this.#settings, ...shared, ...plan });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { targets } from "../support/targets.ts";
-import { type Arena, openArena } from "./arena.ts";
-import { loadScenarios, OWN_SCENARIOS } from "./scenario.ts";
+import { type Arena, openArena } from "../../testing/conformance/arena.ts";
+import { loadScenarios, OWN_SCENARIOS } from "../../testing/conformance/scenario.ts";
+import { targets } from "../../testing/targets.ts";
 
 const scenarios = loadScenarios(OWN_SCENARIOS);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { assertionsOf } from "./expectations.ts";
-import { operations } from "./operations.ts";
-import { ASSERTIONS, loadScenarios, OWN_SCENARIOS } from "./scenario.ts";
+import { assertionsOf } from "../../testing/conformance/expectations.ts";
+import { operations } from "../../testing/conformance/operations.ts";
+import { ASSERTIONS, loadScenarios, OWN_SCENARIOS } from "../../testing/conformance/scenario.ts";
 
 const scenarios = loadScenarios(OWN_SCENARIOS);
 const steps = scenarios.flatMap((scenario) => scenario.steps);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Wadi } from "../../src/producer/wadi.ts";
-import type { OpenTarget } from "../support/target.ts";
-import { pickTargets } from "../support/targets.ts";
-import { type MovableClock, movableClock } from "./clock.ts";
+import { type MovableClock, movableClock } from "../../testing/conformance/clock.ts";
+import type { OpenTarget } from "../../testing/target.ts";
+import { pickTargets } from "../../testing/targets.ts";
 
 const PURGE = { olderThanMs: 1000 };
 

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { pickTargets } from "../support/targets.ts";
-import { type Arena, openArena } from "./arena.ts";
-import { mismatches } from "./expectations.ts";
-import { loadScenarios, type Step } from "./scenario.ts";
+import { type Arena, openArena } from "../../testing/conformance/arena.ts";
+import { mismatches } from "../../testing/conformance/expectations.ts";
+import { loadScenarios, type Step } from "../../testing/conformance/scenario.ts";
+import { pickTargets } from "../../testing/targets.ts";
 
 const [target] = pickTargets(["better-sqlite3-memory"]);
 const SUBMIT: Step = { op: "submit", args: { name: "job", payload: { n: 1 } }, save: "t" };

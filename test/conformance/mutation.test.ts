@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pickTargets } from "../support/targets.ts";
-import { type Arena, openArena } from "./arena.ts";
-import { MUTATIONS, type Mutation, mutated } from "./mutations.ts";
-import { loadScenarios, OWN_SCENARIOS } from "./scenario.ts";
+import { type Arena, openArena } from "../../testing/conformance/arena.ts";
+import { MUTATIONS, type Mutation, mutated } from "../../testing/conformance/mutations.ts";
+import { loadScenarios, OWN_SCENARIOS } from "../../testing/conformance/scenario.ts";
+import { pickTargets } from "../../testing/targets.ts";
 
 const scenarios = loadScenarios(OWN_SCENARIOS);
 

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Executor } from "../../src/core/executor.ts";
 import { neonHttp } from "../../src/drivers/neon.ts";
 import { pg } from "../../src/drivers/pg.ts";
-import { startNeonEndpoint } from "../support/neon-endpoint.ts";
-import { createDatabase } from "../support/postgres.ts";
-import { type Arena, openArena } from "./arena.ts";
-import { loadScenarios, OWN_SCENARIOS } from "./scenario.ts";
+import { type Arena, openArena } from "../../testing/conformance/arena.ts";
+import { loadScenarios, OWN_SCENARIOS } from "../../testing/conformance/scenario.ts";
+import { startNeonEndpoint } from "../../testing/neon-endpoint.ts";
+import { createDatabase } from "../../testing/postgres.ts";
 
 /** A name that shows where one is not quoted, in identifiers or in strings. */
 const SCHEMA = `Jobs'"ö`;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineTask, Wadi, Worker } from "../../src/index.ts";
-import type { OpenTarget } from "../support/target.ts";
-import { pickTargets } from "../support/targets.ts";
+import type { OpenTarget } from "../../testing/target.ts";
+import { pickTargets } from "../../testing/targets.ts";
 
 /** So many bytes of Han characters that no database can compress. */
 function bytes(size: number): string {

@@ -5,8 +5,8 @@ import { readDocument, renderDocument } from "../../scripts/cost/document.ts";
 import { type Cost, measure, measureTarget } from "../../scripts/cost/measure.ts";
 import { operations, THREE_NAMES } from "../../scripts/cost/operations.ts";
 import { Wadi } from "../../src/producer/wadi.ts";
-import { d1 } from "../support/targets/d1.ts";
-import { targets } from "../support/targets.ts";
+import { d1 } from "../../testing/targets/d1.ts";
+import { targets } from "../../testing/targets.ts";
 
 const MEASURING_MS = 120_000;
 

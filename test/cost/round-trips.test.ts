@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { pg } from "../../src/drivers/pg.ts";
 import { type Executor, Wadi, Worker } from "../../src/index.ts";
-import { createDatabase } from "../support/postgres.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { createDatabase } from "../../testing/postgres.ts";
+import { startTcpProxy, type TcpProxy } from "../../testing/tcp-proxy.ts";
 
 const TASKS = 4000;
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Summary } from "../../scripts/demo/summary.ts";
-import { until } from "../support/until.ts";
+import { until } from "../../testing/until.ts";
 
 const root = join(import.meta.dirname, "../..");
 const SKIPPED = new Set(["node_modules", "dist", ".git", ".tmp", ".wrangler"]);

@@ -10,7 +10,7 @@ import { type NeonQueryFunctionLike, neonHttp } from "../../src/drivers/neon.ts"
 import { pg } from "../../src/drivers/pg.ts";
 import { type PgliteLike, pglite } from "../../src/drivers/pglite.ts";
 import type { Executor } from "../../src/index.ts";
-import { offlineClient } from "../support/offline-client.ts";
+import { offlineClient } from "../../testing/offline-client.ts";
 
 const page = readFileSync("docs/drivers.md", "utf8");
 

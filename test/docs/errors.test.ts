@@ -4,12 +4,12 @@ import * as wadi from "../../src/index.ts";
 
 const page = readFileSync("docs/errors.md", "utf8");
 const errorSources = () =>
-  ["wadi-error", "errors"].map((name) => readFileSync(`src/core/${name}.ts`, "utf8")).join("\n");
+  ["wadi-error", "errors"].map((name) => readFileSync(`src/core/errors/${name}.ts`, "utf8")).join("\n");
 const read = (patterns: string[]) =>
   globSync(patterns)
     .map((file) => readFileSync(file, "utf8"))
     .join("\n");
-const core = read(["src/core/*.ts", "src/core/operations/*.ts", "src/producer/*.ts", "src/worker/*.ts"]);
+const core = read(["src/core/**/*.ts", "src/producer/**/*.ts", "src/worker/**/*.ts"]);
 
 /** The words in backticks of each row of the table under a heading, by column. */
 function table(heading: string, text = page): string[][] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { documents, examplesOf, extract, run, typeErrors } from "./examples.ts";
+import { documents, examplesOf, extract, run, typeErrors } from "../../testing/doc-examples.ts";
 
 const examples = documents().flatMap(examplesOf);
 

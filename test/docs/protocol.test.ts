@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { expect, test } from "vitest";
-import { memoryWadi } from "../support/memory.ts";
+import { memoryWadi } from "../../testing/memory.ts";
 
 const text = readFileSync("protocol/PROTOCOL.md", "utf8");
 

@@ -1,4 +1,4 @@
-import { targets } from "../support/targets.ts";
-import { testExecutor } from "./contract.ts";
+import { testExecutor } from "../../testing/driver-contract.ts";
+import { targets } from "../../testing/targets.ts";
 
 for (const target of targets) testExecutor(target);

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { d1 } from "../../src/drivers/d1.ts";
 import { pg as pgExecutor } from "../../src/drivers/pg.ts";
 import { Wadi } from "../../src/index.ts";
-import { succeedWith } from "../../src/worker/succeed-with.ts";
-import { type NativeClient, nativeClients } from "../core/own-rows-clients.ts";
-import { claimed } from "../core/own-rows-support.ts";
-import { openD1 } from "../support/d1.ts";
-import { createDatabase } from "../support/postgres.ts";
+import { succeedWith } from "../../src/worker/handler/succeed-with.ts";
+import { openD1 } from "../../testing/d1.ts";
+import { claimed } from "../../testing/ledger.ts";
+import { createDatabase } from "../../testing/postgres.ts";
+import { type NativeClient, nativeClients } from "../../testing/transactional-clients.ts";
 
 describe.each(Object.keys(nativeClients))("the client's own statements, %s", (name) => {
   let client: NativeClient;

@@ -8,8 +8,8 @@ import { libsql } from "../../src/drivers/libsql.ts";
 import { neonHttp } from "../../src/drivers/neon.ts";
 import { pg } from "../../src/drivers/pg.ts";
 import { type Executor, Unsupported, Wadi, Worker } from "../../src/index.ts";
-import { createDatabase, postgresUrl } from "../support/postgres.ts";
-import { until } from "../support/until.ts";
+import { createDatabase, postgresUrl } from "../../testing/postgres.ts";
+import { until } from "../../testing/until.ts";
 
 /** A second try would come too late for any test. */
 const NO_SECOND_TRY = { retry: { baseMs: 600_000, capMs: 600_000 } };

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { pg } from "../../src/drivers/pg.ts";
 import { Wadi, Worker } from "../../src/index.ts";
-import { postgresUrl } from "../support/postgres.ts";
+import { postgresUrl } from "../../testing/postgres.ts";
 
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

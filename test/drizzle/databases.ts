@@ -16,11 +16,11 @@ import type { D1Like } from "../../src/drivers/d1.ts";
 import { fromDrizzle } from "../../src/drizzle/index.ts";
 import * as postgres from "../../src/drizzle/postgres.ts";
 import * as sqlite from "../../src/drizzle/sqlite.ts";
-import { openD1 } from "../support/d1.ts";
-import { startHranaServer } from "../support/hrana-server.ts";
-import { startNeonEndpoint } from "../support/neon-endpoint.ts";
-import { createDatabase } from "../support/postgres.ts";
-import { openPglite } from "../support/targets/pglite.ts";
+import { openD1 } from "../../testing/d1.ts";
+import { startHranaServer } from "../../testing/hrana-server.ts";
+import { startNeonEndpoint } from "../../testing/neon-endpoint.ts";
+import { createDatabase } from "../../testing/postgres.ts";
+import { openPglite } from "../../testing/targets/pglite.ts";
 
 type Rows = Record<string, unknown>[];
 

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { createDatabase } from "../support/postgres.ts";
+import { createDatabase } from "../../testing/postgres.ts";
 
 test.each([
   ["sqlite", async () => []],

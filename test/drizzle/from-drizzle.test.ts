@@ -1,8 +1,8 @@
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Task, type Wadi, Worker } from "../../src/index.ts";
+import { OWN, withOrders } from "./application-tables.ts";
 import { type AnyDrizzle, cases, type OpenDrizzle } from "./databases.ts";
-import { OWN, withOrders } from "./own-tables.ts";
 
 describe.each(cases)("fromDrizzle on $name", ({ dialect, driver, transactions, open }) => {
   const { tasks, orders } = OWN[dialect];

@@ -3,8 +3,8 @@ import { drizzle } from "drizzle-orm/neon-http";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { fromDrizzle, schema } from "../../src/drizzle/postgres.ts";
 import { Wadi, Worker } from "../../src/index.ts";
-import { type NeonEndpoint, startNeonEndpoint } from "../support/neon-endpoint.ts";
-import { createDatabase } from "../support/postgres.ts";
+import { type NeonEndpoint, startNeonEndpoint } from "../../testing/neon-endpoint.ts";
+import { createDatabase } from "../../testing/postgres.ts";
 
 const TIMESTAMPTZ = 1184;
 /** int8, float8, text and jsonb: what the columns of a task have. */

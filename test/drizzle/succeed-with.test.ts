@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Wadi, Worker } from "../../src/index.ts";
+import { OWN, withOrders } from "./application-tables.ts";
 import { cases, type OpenDrizzle } from "./databases.ts";
-import { OWN, withOrders } from "./own-tables.ts";
 
 describe.each(cases)("ctx.succeedWith on $name", ({ dialect, open }) => {
   const { orders } = OWN[dialect];

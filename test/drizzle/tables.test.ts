@@ -4,8 +4,8 @@ import type { Executor } from "../../src/core/executor.ts";
 import * as postgresTables from "../../src/drizzle/postgres-tables.ts";
 import * as sqliteTables from "../../src/drizzle/sqlite-tables.ts";
 import { type Task, Wadi } from "../../src/index.ts";
-import type { OpenTarget } from "../support/target.ts";
-import { pickTargets } from "../support/targets.ts";
+import type { OpenTarget } from "../../testing/target.ts";
+import { pickTargets } from "../../testing/targets.ts";
 import { introspect } from "./introspect.ts";
 import { configOf, ddlOf, tablesOf } from "./table-ddl.ts";
 

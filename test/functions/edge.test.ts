@@ -1,8 +1,8 @@
 import { EdgeVM } from "@edge-runtime/vm";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
-import { startNeonEndpoint } from "../support/neon-endpoint.ts";
-import { createDatabase } from "../support/postgres.ts";
+import { startNeonEndpoint } from "../../testing/neon-endpoint.ts";
+import { createDatabase } from "../../testing/postgres.ts";
 
 /** One file with everything in it, as an edge runtime gets it. */
 async function bundle(source: string): Promise<string> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { buildOutput } from "../../functions/vercel/build.ts";
-import { type HranaServer, startHranaServer } from "../support/hrana-server.ts";
+import { type HranaServer, startHranaServer } from "../../testing/hrana-server.ts";
 
 type WebHandler = (request: Request) => Promise<Response>;
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { startNeonEndpoint } from "../support/neon-endpoint.ts";
-import { createDatabase } from "../support/postgres.ts";
+import { startNeonEndpoint } from "../../testing/neon-endpoint.ts";
+import { createDatabase } from "../../testing/postgres.ts";
 
 const WADI_SECRET = "the secret of the application";
 const CRON_SECRET = "the secret of the cron jobs";

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { bearerToken, tokenCheck } from "../../src/http/auth.ts";
-import { openFixture, SECRET } from "./fixture.ts";
+import { openFixture, SECRET } from "../../testing/http-fixture.ts";
 
 describe("tokenCheck", () => {
   it("accepts exactly the accepted tokens", async () => {

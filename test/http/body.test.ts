@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { openFixture, SECRET } from "./fixture.ts";
+import { openFixture, SECRET } from "../../testing/http-fixture.ts";
 
 const headers = { authorization: `Bearer ${SECRET}` };
 

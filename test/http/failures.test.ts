@@ -4,7 +4,7 @@ import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { HttpError } from "../../src/http/index.ts";
 import { DriverError, type ErrorClass, type Executor, Wadi } from "../../src/index.ts";
 import { sqlite } from "../../src/protocol/sqlite.ts";
-import { openFixture } from "./fixture.ts";
+import { openFixture } from "../../testing/http-fixture.ts";
 
 const LEAKS = /postgres:|password|select|insert|super-secret-payload|stack|\.ts/i;
 

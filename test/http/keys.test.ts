@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openFixture } from "./fixture.ts";
+import { openFixture } from "../../testing/http-fixture.ts";
 
 const KEYS = [".", "..", "wait", "%2e", "%2E%2E", "a/..", "./wait", "keys", " ", "+", "a&id=b", "ü?#"];
 

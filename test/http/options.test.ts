@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createHandler } from "../../src/http/index.ts";
-import { memoryWadi } from "../support/memory.ts";
-import { openFixture } from "./fixture.ts";
+import { openFixture } from "../../testing/http-fixture.ts";
+import { memoryWadi } from "../../testing/memory.ts";
 
 const wadi = memoryWadi();
 

@@ -2,7 +2,7 @@ import Database from "better-sqlite3";
 import { expect, it } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { Wadi } from "../../src/index.ts";
-import { openFixture } from "./fixture.ts";
+import { openFixture } from "../../testing/http-fixture.ts";
 
 it("answers 429 while the queue is full, and says when to ask again", async () => {
   const wadi = new Wadi(betterSqlite3(new Database(":memory:")), { maxQueueDepth: 1 });

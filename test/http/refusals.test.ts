@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createHandler } from "../../src/http/index.ts";
-import { type CallOptions, openFixture } from "./fixture.ts";
+import { type CallOptions, openFixture } from "../../testing/http-fixture.ts";
 
 const PRIVATE = "a-private-value";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { double, openFixture, SECRET } from "./fixture.ts";
+import { double, openFixture, SECRET } from "../../testing/http-fixture.ts";
 
 describe("POST /tasks", () => {
   it("answers 201 with the new task and where to find it", async () => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { type Json, type TaskContext, TaskError, Wadi, Worker } from "../../src/index.ts";
 import { openTelemetry } from "../../src/opentelemetry/index.ts";
-import { ManualClock, memoryWadi } from "../support/memory.ts";
+import { ManualClock, memoryWadi } from "../../testing/memory.ts";
 import { registerGlobals, Sdk } from "./sdk.ts";
 
 /** Two processes on one database, each with an SDK of its own. */

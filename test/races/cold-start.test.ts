@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "vitest";
-import { query } from "./support/audit.ts";
-import { Crew } from "./support/crew.ts";
-import { openDatabase } from "./support/databases.ts";
+import { query } from "../../testing/races/audit.ts";
+import { Crew } from "../../testing/races/crew.ts";
+import { openDatabase } from "../../testing/races/databases.ts";
 
 const PROCESSES = 8;
 const TASKS_EACH = 5;

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "vitest";
-import { findFaults, readMoves, startAudit } from "./support/audit.ts";
-import { Crew } from "./support/crew.ts";
-import { openDatabase, type RaceTarget } from "./support/databases.ts";
-import { TASK } from "./support/jobs.ts";
+import { findFaults, readMoves, startAudit } from "../../testing/races/audit.ts";
+import { Crew } from "../../testing/races/crew.ts";
+import { openDatabase, type RaceTarget } from "../../testing/races/databases.ts";
+import { TASK } from "../../testing/races/jobs.ts";
 
 const WORKERS = 8;
 

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "vitest";
-import { Crew } from "./support/crew.ts";
-import { openDatabase, RACE_TARGETS } from "./support/databases.ts";
-import type { KeyedAnswer } from "./support/jobs.ts";
-import { checkKeys, countRaces } from "./support/keyed-answers.ts";
+import { Crew } from "../../testing/races/crew.ts";
+import { openDatabase, RACE_TARGETS } from "../../testing/races/databases.ts";
+import type { KeyedAnswer } from "../../testing/races/jobs.ts";
+import { checkKeys, countRaces } from "../../testing/races/keyed-answers.ts";
 
 const CONNECTIONS = 16;
 /** Racers wait for each other after so many keys, or they would drift apart and never meet at one key. */

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { SubmitEntry, Wadi } from "../../src/index.ts";
-import { seededRandom } from "../core/task-input.ts";
-import { findFaults, query, readMoves, startAudit } from "./support/audit.ts";
-import type { Address } from "./support/connect.ts";
-import { Crew, type Member } from "./support/crew.ts";
-import { openDatabase } from "./support/databases.ts";
-import { TASK } from "./support/jobs.ts";
+import { findFaults, query, readMoves, startAudit } from "../../testing/races/audit.ts";
+import type { Address } from "../../testing/races/connect.ts";
+import { Crew, type Member } from "../../testing/races/crew.ts";
+import { openDatabase } from "../../testing/races/databases.ts";
+import { TASK } from "../../testing/races/jobs.ts";
+import { seededRandom } from "../../testing/task-input.ts";
 
 const TASKS = 2000;
 const PROCESSES = 6;

@@ -1,9 +1,14 @@
 import { afterAll, expect, test } from "vitest";
-import { query } from "./support/audit.ts";
-import { Crew } from "./support/crew.ts";
-import { openDatabase, RACE_TARGETS, type RaceDatabase, type RaceTarget } from "./support/databases.ts";
-import { type Racer, runJob } from "./support/jobs.ts";
-import { countRunning } from "./support/limited-jobs.ts";
+import { query } from "../../testing/races/audit.ts";
+import { Crew } from "../../testing/races/crew.ts";
+import {
+  openDatabase,
+  RACE_TARGETS,
+  type RaceDatabase,
+  type RaceTarget,
+} from "../../testing/races/databases.ts";
+import { type Racer, runJob } from "../../testing/races/jobs.ts";
+import { countRunning } from "../../testing/races/limited-jobs.ts";
 
 const CLAIMERS = 50;
 

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Wadi } from "../../src/index.ts";
-import { startHranaServer } from "../support/hrana-server.ts";
-import { startNeonEndpoint } from "../support/neon-endpoint.ts";
-import { fraction } from "../support/neon-faults.ts";
-import { createDatabase } from "../support/postgres.ts";
-import { findFaults, query, readMoves, startAudit } from "./support/audit.ts";
-import { addressed, type RaceDatabase } from "./support/databases.ts";
-import { type JobArgs, type JobName, type JobResult, runJob } from "./support/jobs.ts";
-import { checkKeys } from "./support/keyed-answers.ts";
+import { startHranaServer } from "../../testing/hrana-server.ts";
+import { startNeonEndpoint } from "../../testing/neon-endpoint.ts";
+import { fraction } from "../../testing/neon-faults.ts";
+import { createDatabase } from "../../testing/postgres.ts";
+import { findFaults, query, readMoves, startAudit } from "../../testing/races/audit.ts";
+import { addressed, type RaceDatabase } from "../../testing/races/databases.ts";
+import { type JobArgs, type JobName, type JobResult, runJob } from "../../testing/races/jobs.ts";
+import { checkKeys } from "../../testing/races/keyed-answers.ts";
 
 const SHARE = 0.1;
 const SEED = 7;

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { SubmitEntry, Wadi, WorkerOptions } from "../../src/index.ts";
-import { query } from "./support/audit.ts";
-import type { Address } from "./support/connect.ts";
-import { openDatabase } from "./support/databases.ts";
+import { query } from "../../testing/races/audit.ts";
+import type { Address } from "../../testing/races/connect.ts";
+import { openDatabase } from "../../testing/races/databases.ts";
 
 type Target = "better-sqlite3-file" | "pg";
 
@@ -20,7 +20,7 @@ interface Case {
 }
 
 const LEASE_MS = 1500;
-const SCRIPT = `${import.meta.dirname}/support/poison-worker.ts`;
+const SCRIPT = "testing/races/poison-worker.ts";
 
 /** Starts a worker process again whenever its tasks have killed it, until nothing is left to do. */
 async function workOff(wadi: Wadi, address: Address, options: WorkerOptions): Promise<number> {

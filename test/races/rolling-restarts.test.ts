@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { DrainSummary } from "../../src/index.ts";
-import { findFaults, query, readMoves, startAudit } from "./support/audit.ts";
-import { Crew, type Member } from "./support/crew.ts";
-import { openDatabase } from "./support/databases.ts";
-import { TASK } from "./support/jobs.ts";
+import { findFaults, query, readMoves, startAudit } from "../../testing/races/audit.ts";
+import { Crew, type Member } from "../../testing/races/crew.ts";
+import { openDatabase } from "../../testing/races/databases.ts";
+import { TASK } from "../../testing/races/jobs.ts";
 
 const TASKS = 600;
 const PROCESSES = 3;

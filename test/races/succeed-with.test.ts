@@ -1,19 +1,19 @@
 import { afterAll, expect, test } from "vitest";
 import type { Wadi } from "../../src/index.ts";
-import { startHranaServer } from "../support/hrana-server.ts";
-import { startNeonEndpoint } from "../support/neon-endpoint.ts";
-import { fraction } from "../support/neon-faults.ts";
-import { createDatabase } from "../support/postgres.ts";
-import { query } from "./support/audit.ts";
-import { Crew } from "./support/crew.ts";
+import { startHranaServer } from "../../testing/hrana-server.ts";
+import { startNeonEndpoint } from "../../testing/neon-endpoint.ts";
+import { fraction } from "../../testing/neon-faults.ts";
+import { createDatabase } from "../../testing/postgres.ts";
+import { query } from "../../testing/races/audit.ts";
+import { Crew } from "../../testing/races/crew.ts";
 import {
   addressed,
   openDatabase,
   RACE_TARGETS,
   type RaceDatabase,
   type RaceTarget,
-} from "./support/databases.ts";
-import type { OwnRowsRaced } from "./support/own-rows-job.ts";
+} from "../../testing/races/databases.ts";
+import type { OwnRowsRaced } from "../../testing/races/transactional-job.ts";
 
 const RACERS = 4;
 const LOSSES = 1000;

@@ -19,7 +19,7 @@ describe.skipIf(!isRoot)(
       symlinkSync(join(process.cwd(), "node_modules/pg"), join(home, "node_modules/pg"));
       mkdirSync(join(home, "support"));
       for (const file of ["postgres.ts", "postgres-program.ts"]) {
-        cpSync(`test/support/${file}`, join(home, "support", file));
+        cpSync(`testing/${file}`, join(home, "support", file));
       }
       writeFileSync(join(home, "package.json"), '{ "type": "module" }');
       writeFileSync(

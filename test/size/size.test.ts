@@ -18,7 +18,7 @@ test("a driver brings nothing along but itself, the SQL of its dialect and the e
     const foreign = files.filter(
       ([file]) =>
         !file.startsWith("src/drivers/") &&
-        ![`src/protocol/${dialect}.ts`, "src/core/wadi-error.ts"].includes(file),
+        ![`src/protocol/${dialect}.ts`, "src/core/errors/wadi-error.ts"].includes(file),
     );
     expect(foreign).toEqual([]);
   }

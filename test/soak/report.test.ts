@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { memoryOf } from "../../scripts/soak/memory.ts";
 import { verdictOf } from "../../scripts/soak/verdict.ts";
-import type { Move } from "../races/support/audit.ts";
+import type { Move } from "../../testing/races/audit.ts";
 
 const MB = 1024 * 1024;
 

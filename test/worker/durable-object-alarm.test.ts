@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { AlarmReport } from "../support/alarm-object.ts";
-import { startDurableObjects } from "../support/durable-object.ts";
-import { until } from "../support/until.ts";
+import type { AlarmReport } from "../../testing/alarm-object.ts";
+import { startDurableObjects } from "../../testing/durable-object.ts";
+import { until } from "../../testing/until.ts";
 
 test("an alarm that follows nextDueAtMs finishes limited tasks and children that settle by succeedWith", async () => {
-  const entryPoint = join(import.meta.dirname, "..", "support", "alarm-object.ts");
+  const entryPoint = join(import.meta.dirname, "../../testing/alarm-object.ts");
   const runtime = await startDurableObjects(entryPoint, "AlarmDatabase");
   onTestFinished(() => runtime.dispose());
   const namespace = (await runtime.getDurableObjectNamespace("AlarmDatabase")) as unknown as {

@@ -2,7 +2,7 @@ import Database from "better-sqlite3";
 import { expect, test, vi } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { TaskError, Wadi, Worker, type WorkerEvent } from "../../src/index.ts";
-import { ManualClock, memoryWadi } from "../support/memory.ts";
+import { ManualClock, memoryWadi } from "../../testing/memory.ts";
 
 function listener() {
   const events: WorkerEvent[] = [];

@@ -1,6 +1,6 @@
 import { type D1Like, type D1ResultLike, type D1StatementLike, d1 } from "../../../src/drivers/d1.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
-import { openD1 } from "../../../test/support/d1.ts";
+import { openD1 } from "../../../testing/d1.ts";
 import { type OpenSide, pause, prepare } from "./side.ts";
 import { type Accepted, handler, submit, TASK } from "./tasks.ts";
 

@@ -1,7 +1,7 @@
 import { Client, Pool } from "pg";
 import { pg } from "../../../src/drivers/pg.ts";
 import { Wadi } from "../../../src/index.ts";
-import { startPostgres } from "../../../test/support/postgres.ts";
+import { startPostgres } from "../../../testing/postgres.ts";
 import { type OpenSide, pause, pick, prepare, repeat, SUBMIT_RETRY } from "./side.ts";
 import { type Accepted, produce } from "./tasks.ts";
 import { openTcpLink } from "./tcp-link.ts";

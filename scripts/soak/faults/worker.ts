@@ -1,6 +1,6 @@
 // A worker process of the soak with faults: it works until it is told to stop, or until a poisonous task ends it.
 import { Wadi, Worker } from "../../../src/index.ts";
-import { type Address, connect } from "../../../test/races/support/connect.ts";
+import { type Address, connect } from "../../../testing/races/connect.ts";
 import { Ledger } from "./ledger.ts";
 import { handler, TASK } from "./tasks.ts";
 

@@ -85,7 +85,7 @@ export function purgeTasks(target: Target, filter: PurgeFilter): Operation<numbe
 }
 
 /** What one sweep did. */
-export interface Swept {
+export interface SweepResult {
   /** Tasks deleted. */
   readonly purged: number;
   /** Whether a rule deleted all it may in one sweep, so that there is probably more. */
@@ -96,7 +96,7 @@ export interface Swept {
 const IDLE_LIMITS_MS = 24 * 3_600_000;
 
 /** One bounded purge for each rule and status, and of limits that nobody uses, all in one round trip. */
-export function sweepTasks(target: Target, retention: Retention, limit: number): Operation<Swept> {
+export function sweepTasks(target: Target, retention: Retention, limit: number): Operation<SweepResult> {
   const purges = retention.map((filter) => bind(target, "purge_tasks", { ...filter, max_tasks: limit }));
   return {
     name: "sweep",

@@ -1,4 +1,4 @@
-import { AlreadyExists, type WadiError } from "../errors.ts";
+import { AlreadyExists, type WadiError } from "../errors/errors.ts";
 import { fenceText } from "../fence.ts";
 import type { Operation, Target } from "../operation.ts";
 import { bind } from "../statement.ts";

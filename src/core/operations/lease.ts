@@ -1,7 +1,7 @@
 import { byClaimOrder, decodeTask, numberOrNull } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
 import type { Operation, Target } from "../operation.ts";
-import type { QueryMeter } from "../query-meter.ts";
+import type { QueryMeter } from "../session/query-meter.ts";
 import { bind } from "../statement.ts";
 import type { Task, TaskStatus } from "../task.ts";
 import { nowAndAhead } from "./claim-parts.ts";
@@ -68,7 +68,7 @@ export interface UnhandledTasks {
 }
 
 /** A task whose lease ran out. */
-export interface Recovered {
+export interface RecoveredTask {
   readonly id: string;
   readonly name: string;
   readonly queue: string;
@@ -76,7 +76,7 @@ export interface Recovered {
   readonly status: TaskStatus;
 }
 
-export interface Claimed {
+export interface ClaimResult {
   /** By priority, due time and id. */
   readonly tasks: Task[];
   /** The length of each task's payload as JSON text, in the order of `tasks`. */
@@ -86,7 +86,7 @@ export interface Claimed {
   /** Of each task, whether it must not start before that is announced, in the order of `tasks`. */
   readonly held: boolean[];
   /** Tasks whose lease ran out, by what became of them. */
-  readonly recovered: readonly Recovered[];
+  readonly recovered: readonly RecoveredTask[];
   /** When the next task of the lanes is due or the next lease of any task runs out; null if there is neither. */
   readonly nextDueAtMs: number | null;
   readonly nowMs: number;
@@ -107,14 +107,14 @@ export interface Claimed {
 }
 
 /** A task and the token of the claim that holds it. */
-export interface Held {
+export interface LeaseRef {
   readonly id: string;
   readonly workerId: string;
   /** Counts what is submitted under it. */
   readonly meter?: QueryMeter | undefined;
 }
 
-export interface Renewed {
+export interface LeaseRenewal {
   readonly id: string;
   readonly cancelRequested: boolean;
 }
@@ -127,7 +127,7 @@ export function claim(
   target: Target,
   request: ClaimRequest,
   maxBytes: number | null = null,
-): Operation<Claimed> {
+): Operation<ClaimResult> {
   const { workerId: worker_id, leaseMs, limited, weighing = WEIGHS_NOTHING, announces = false } = request;
   const pools = fitting(request.pools, maxBytes, weighing);
   const asked = tasksAsked(pools);
@@ -164,7 +164,7 @@ export function claim(
   const unhandled = request.unhandled
     ? [bind(target, "select_unhandled", { lanes_json, max_names: MAX_UNHANDLED })]
     : [];
-  const build = (takes: readonly Statement[], resent: boolean): Operation<Claimed> => ({
+  const build = (takes: readonly Statement[], resent: boolean): Operation<ClaimResult> => ({
     name: "claim",
     mayBeLost: true, // the task is queued then, as if its worker had been killed
     statements: [...recover, ...takes, ...heavy, next, ...unhandled],
@@ -184,7 +184,7 @@ export function claim(
       };
     },
   });
-  const first: Operation<Claimed> =
+  const first: Operation<ClaimResult> =
     request.brief && takes.length > 0
       ? { name: "claim", mayBeLost: true, statements: takes, decode: decodeBrief }
       : build(takes, false);
@@ -196,11 +196,11 @@ export function claim(
 
 /** What a claim says about large tasks. */
 function weighed(
-  { tasks, nextDueAtMs, nowMs }: Claimed,
+  { tasks, nextDueAtMs, nowMs }: ClaimResult,
   request: { weighing: Weighing; maxBytes: number; asked: number; limits: readonly ClaimPool[] },
   rows: readonly Row[],
   large: readonly Row[],
-): Partial<Claimed> {
+): Partial<ClaimResult> {
   const { weighing: before, maxBytes, asked, limits } = request;
   const isShort = tasks.length < asked && nextDueAtMs !== null && nextDueAtMs <= nowMs;
   const taken = rows.filter(({ id }) => id !== undefined);
@@ -233,7 +233,7 @@ function decodeClaimed(
   taken: readonly Row[],
   next: Row,
   resent: boolean,
-): Claimed {
+): ClaimResult {
   // Of keys at their concurrency there is no time to tell, and the largest number stands for it.
   const due = [next.run_at_ms, next.lease_until_ms, next.limited_at_ms]
     .filter((ms) => ms !== null)
@@ -257,14 +257,14 @@ function decodeUnhandled({ queue, name, tasks }: Row): UnhandledTasks {
 
 const UNWEIGHED = { weighing: WEIGHS_NOTHING, leftLarge: false, oversized: [], unhandled: null };
 
-function decodeBrief(results: readonly Row[][]): Claimed {
+function decodeBrief(results: readonly Row[][]): ClaimResult {
   const claimed = decodeTasks(results.flat());
   const nowMs = Math.max(0, ...claimed.tasks.map(({ updatedAtMs }) => updatedAtMs));
   const unknown = { recovered: [], nextDueAtMs: null, limited: false, resent: false, ...UNWEIGHED };
   return { ...claimed, ...unknown, nowMs, brief: true };
 }
 
-function decodeTasks(taken: readonly Row[]): Pick<Claimed, "tasks" | "bytes" | "limitKeys" | "held"> {
+function decodeTasks(taken: readonly Row[]): Pick<ClaimResult, "tasks" | "bytes" | "limitKeys" | "held"> {
   // RETURNING promises no order.
   const claimed = taken
     .filter(({ id }) => id !== undefined)
@@ -283,7 +283,7 @@ function decodeTasks(taken: readonly Row[]): Pick<Claimed, "tasks" | "bytes" | "
   };
 }
 
-function decodeRecovered({ id, name, queue, attempt, status }: Row): Recovered {
+function decodeRecovered({ id, name, queue, attempt, status }: Row): RecoveredTask {
   const [texts, count] = [{ id, name, queue, status } as Record<string, string>, Number(attempt)];
   return {
     id: texts.id!,

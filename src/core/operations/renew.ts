@@ -1,10 +1,14 @@
 import type { Row } from "../executor.ts";
 import { type Operation, single, type Target } from "../operation.ts";
 import { bind } from "../statement.ts";
-import type { Held, Renewed } from "./lease.ts";
+import type { LeaseRef, LeaseRenewal } from "./lease.ts";
 
 /** Extends leases; a task that is absent from the result is no longer held. */
-export function renewLeases(target: Target, held: readonly Held[], leaseMs: number): Operation<Renewed[]> {
+export function renewLeases(
+  target: Target,
+  held: readonly LeaseRef[],
+  leaseMs: number,
+): Operation<LeaseRenewal[]> {
   const leases_json = JSON.stringify(held.map(({ id, workerId }) => ({ id, worker_id: workerId })));
   const values = { leases_json, lease_ms: leaseMs };
   return single("heartbeat", bind(target, "renew_leases", values), (rows) => {
@@ -14,14 +18,14 @@ export function renewLeases(target: Target, held: readonly Held[], leaseMs: numb
 }
 
 /** Says which leases are still held, and which tasks were asked to stop. Nothing is written. */
-export function checkLeases(target: Target, held: readonly Held[]): Operation<Renewed[]> {
+export function checkLeases(target: Target, held: readonly LeaseRef[]): Operation<LeaseRenewal[]> {
   const leases_json = JSON.stringify(held.map(({ id, workerId }) => ({ id, worker_id: workerId })));
   return single("cancelPoll", bind(target, "select_held", { leases_json }), (rows) =>
     rows.map(decodeRenewed),
   );
 }
 
-function decodeRenewed(row: Row): Renewed {
+function decodeRenewed(row: Row): LeaseRenewal {
   return { id: String(row.id), cancelRequested: Number(row.cancel_requested) === 1 };
 }
 
@@ -34,9 +38,9 @@ export interface ProgressReport {
 /** Reports progress; null if the task is no longer held. */
 export function updateProgress(
   target: Target,
-  held: Held,
+  held: LeaseRef,
   report: ProgressReport,
-): Operation<Renewed | null> {
+): Operation<LeaseRenewal | null> {
   const values = { id: held.id, worker_id: held.workerId, ...report };
   return single("progress", bind(target, "update_progress", values), ([row]) =>
     row ? decodeRenewed(row) : null,

@@ -2,7 +2,7 @@ import type { Row, Statement } from "../executor.ts";
 import type { Operation, Target } from "../operation.ts";
 import { bind } from "../statement.ts";
 import { type ErrorEnvelope, isTerminal, type TaskStatus } from "../task.ts";
-import type { Held } from "./lease.ts";
+import type { LeaseRef } from "./lease.ts";
 
 /**
  * How an attempt ended.
@@ -16,12 +16,12 @@ export type Outcome =
   | { readonly outcome: "fail"; readonly error: ErrorEnvelope }
   | { readonly outcome: "release"; readonly delayMs: number };
 
-export type Settlement = Held & { readonly attempt: number } & Outcome;
+export type Settlement = LeaseRef & { readonly attempt: number } & Outcome;
 
 /** Announces that a held task may start, and all tasks of its claim before it. */
-export type Start = Held & { readonly attempt: number; readonly outcome: "start" };
+export type Start = LeaseRef & { readonly attempt: number; readonly outcome: "start" };
 
-export interface Settled {
+export interface SettleResult {
   readonly id: string;
   /** What the task became; null if its lease was lost and nothing was written. */
   readonly status: TaskStatus | null;
@@ -70,7 +70,7 @@ function settleStatements(
   ]);
 }
 
-function decodeSettled(settlements: readonly Held[], results: readonly Row[][]): Settled[] {
+function decodeSettled(settlements: readonly LeaseRef[], results: readonly Row[][]): SettleResult[] {
   const byId = new Map(results.flat().map((row) => [row.id, String(row.status) as TaskStatus]));
   return settlements.map(({ id }) => ({ id, status: byId.get(id) ?? null }));
 }
@@ -80,7 +80,7 @@ function decodeResettled(
   settlements: readonly (Settlement | Start)[],
   results: readonly Row[][],
   tasks: readonly Row[],
-): Settled[] {
+): SettleResult[] {
   const byId = new Map(tasks.map((row) => [row.id, decodeOwner(row)]));
   return decodeSettled(settlements, results).map((settled, i) => {
     const task = byId.get(settled.id);
@@ -117,7 +117,7 @@ export function settle(
   target: Target,
   settlements: readonly (Settlement | Start)[],
   maxBytes: number,
-): Operation<Settled[]> {
+): Operation<SettleResult[]> {
   const statements = settleStatements(target, settlements, maxBytes);
   return {
     name: "settle",

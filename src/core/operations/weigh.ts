@@ -1,5 +1,5 @@
 import type { Row } from "../executor.ts";
-import { byteLength } from "../json.ts";
+import { byteLength } from "../json/json.ts";
 import type { ClaimPool } from "./lease.ts";
 
 /** A due task that one answer of this database cannot hold, whatever else is left out of it. */

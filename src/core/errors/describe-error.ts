@@ -1,0 +1,130 @@
+import type { Json } from "../task.ts";
+
+/** Longest text of an error that is stored, in characters. */
+const MAX_TEXT = 4000;
+const MAX_NAME = 200;
+/** Longest stack of an error, and of one that caused it. */
+const MAX_STACK = 4000;
+const MAX_INNER_STACK = 1500;
+const MAX_INNER_TEXT = 1000;
+/** How far a chain of causes is followed, and how many errors of an AggregateError are kept. */
+const MAX_CAUSES = 8;
+const MAX_ERRORS = 10;
+/** Characters of all that is kept of the errors behind the first one. */
+const MAX_INNER = 16_000;
+
+/** NUL and lone surrogates would make Postgres refuse the whole settlement, and what is thrown may hold anything. */
+export function cleanText(value: unknown, maxLength = MAX_TEXT): string {
+  let text: string;
+  try {
+    text = typeof value === "string" ? value : String(value);
+  } catch {
+    return ""; // no primitive value, or its toString throws
+  }
+  return text.slice(0, maxLength).replaceAll("\0", "").toWellFormed();
+}
+
+/** What a person needs of an error, in plain JSON. `name` and `message` are always there. */
+export interface ErrorRecord {
+  name: string;
+  message: string;
+  /** Such as `ENOENT` or an SQLSTATE. */
+  code?: string | number;
+  stack?: string;
+  /** What caused it, as deep as it goes. */
+  cause?: Json;
+  /** The errors of an AggregateError. */
+  errors?: Json[];
+}
+
+/** A property of anything; undefined if reading it throws. */
+function read(value: object, key: string): unknown {
+  try {
+    return (value as Record<string, unknown>)[key];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether it is an error, of this realm or another, or a plain object that says what happened. */
+export function isErrorLike(value: unknown): value is object {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+  try {
+    if (value instanceof Error || Object.prototype.toString.call(value) === "[object Error]") return true;
+  } catch {
+    return false; // a hostile proxy
+  }
+  return typeof read(value, "message") === "string";
+}
+
+/** What an error says, bounded in size. Never throws. */
+export function describeError(error: object): ErrorRecord {
+  return new Description().of(error, MAX_TEXT, MAX_STACK);
+}
+
+class Description {
+  readonly #seen = new Set<object>();
+  #left = MAX_INNER;
+
+  of(error: object, maxText: number, maxStack: number): ErrorRecord {
+    this.#seen.add(error);
+    const name = read(error, "name");
+    const message = read(error, "message") ?? "";
+    const record: ErrorRecord = {
+      name: cleanText(name === undefined || name === "" ? kindOf(error) : name, MAX_NAME),
+      message: cleanText(message, maxText),
+    };
+    const code = read(error, "code");
+    if (Number.isFinite(code)) record.code = code as number;
+    else if (typeof code === "string" && code !== "") record.code = cleanText(code, MAX_NAME);
+    const stack = stackOf(error, message, maxStack);
+    if (stack !== "") record.stack = stack;
+    if (this.#seen.size > 1) this.#left -= record.name.length + record.message.length + stack.length;
+    const cause = read(error, "cause") ?? read(error, "sourceError"); // the Neon driver has its own word for it
+    if (cause !== undefined && cause !== null && this.#seen.size <= MAX_CAUSES) {
+      const inner = this.#inner(cause);
+      if (inner !== undefined) record.cause = inner;
+    }
+    const errors = this.#errors(read(error, "errors"));
+    if (errors.length > 0) record.errors = errors;
+    return record;
+  }
+
+  #errors(errors: unknown): Json[] {
+    if (!Array.isArray(errors)) return [];
+    const kept: Json[] = [];
+    for (let i = 0; i < Math.min(errors.length, MAX_ERRORS); i++) {
+      const inner = this.#inner(read(errors, String(i)));
+      if (inner !== undefined) kept.push(inner);
+    }
+    return kept;
+  }
+
+  #inner(value: unknown): Json | undefined {
+    if (value === undefined || this.#left <= 0) return undefined;
+    if (!isErrorLike(value)) {
+      const text = typeof value === "object" && value !== null ? undefined : cleanText(value, MAX_INNER_TEXT);
+      this.#left -= text?.length ?? 0;
+      return text;
+    }
+    if (this.#seen.has(value)) return undefined;
+    return this.of(value, MAX_INNER_TEXT, Math.min(MAX_INNER_STACK, this.#left)) as unknown as Json;
+  }
+}
+
+function kindOf(error: object): string {
+  const kind = read(error, "constructor");
+  const name = typeof kind === "function" ? read(kind, "name") : undefined;
+  return typeof name === "string" && name !== "" ? name : "Error";
+}
+
+/** The frames with a short head: a long message, which stands in the record, would leave no room for them. */
+function stackOf(error: object, message: unknown, maxLength: number): string {
+  const stack = read(error, "stack");
+  if (typeof stack !== "string" || maxLength <= 0) return "";
+  if (typeof message !== "string" || message.length <= MAX_NAME || !stack.includes(message)) {
+    return cleanText(stack, maxLength);
+  }
+  const at = stack.indexOf(message);
+  return cleanText(`${stack.slice(0, at)}...${stack.slice(at + message.length)}`, maxLength);
+}

@@ -1,0 +1,135 @@
+import { sleep } from "../backoff.ts";
+import { SchemaMismatch, Unsupported } from "../errors/errors.ts";
+import type { Executor, Statement } from "../executor.ts";
+import { failedFence } from "../fence.ts";
+import type { Migration, Protocol } from "../protocol.ts";
+import { bind } from "../statement.ts";
+import { onlyKnown } from "../validate.ts";
+import { explainVersion } from "./protocol-version.ts";
+
+/** Failures of one migration after which it is not a lost race. */
+const MAX_FAILURES = 5;
+
+export interface MigrateOptions {
+  /**
+   * Adds the indexes that workers of other CairnQ SDKs on the same tables claim, purge and list by. They stay, and cost
+   * 12 more index entries for each task, from its submit to its success. @default false
+   */
+  readonly mixedFleet?: boolean | undefined;
+  /**
+   * Creates the tables although another schema of this Postgres database has them already: a second set of its own.
+   * @default false
+   */
+  readonly secondInstallation?: boolean | undefined;
+}
+
+/**
+ * Brings a database up to date: creates the tables, or adopts those that another SDK created.
+ *
+ * Each migration is one batch whose first statements record it, so that of several processes that start at once only
+ * one applies it. On an empty SQLite database all of them are one: platforms count statements. Safe to call at any time,
+ * from any number of processes.
+ *
+ * @throws {ProtocolVersionMismatch} if the database speaks another protocol version; nothing is written.
+ * @throws {SchemaMismatch} if it would create the tables and another schema has them; nothing is written.
+ * @throws {Unsupported} on an SQLite before 3.42; nothing is written.
+ */
+export async function migrate(executor: Executor, options?: MigrateOptions): Promise<void> {
+  const wanted = wantedMigrations(executor.protocol, options);
+  for (let failures = 0, known = 0, hasLedger = false; ; ) {
+    const applied = await appliedMigrations(executor);
+    if (applied.size > known) failures = 0; // whoever applied it
+    known = applied.size;
+    let isEmpty = false;
+    if (applied.size === 0) {
+      const hasVersion = explainVersion(executor).then(() => true);
+      isEmpty = !(await unlessMissing(executor, hasVersion, false));
+      if (!options?.secondInstallation) await refuseOtherSchemas(executor);
+    }
+    const missing = wanted.filter(({ name }) => !applied.has(name));
+    const isAtOnce = (isEmpty && executor.dialect === "sqlite") || missing.length === 1;
+    const next = isAtOnce ? missing : missing.slice(0, 1);
+    if (next.length === 0) return;
+    try {
+      if (!hasLedger) await createReferenceLedger(executor);
+      hasLedger = true;
+      await executor.batch(migrationBatch(executor, next));
+      if (isAtOnce) return;
+    } catch (error) {
+      if (isTooOld(executor, error)) throw tooOld(error);
+      // Another process may have applied it first: look again before giving up.
+      if (++failures === MAX_FAILURES) throw error;
+      await sleep(100 * Math.random());
+    }
+  }
+}
+
+/** The clock with fractions of a second came with SQLite 3.42, the one without with 3.38. */
+function isTooOld(executor: Executor, error: unknown): boolean {
+  if (executor.dialect !== "sqlite") return false;
+  return failedFence(error) === "sqlite_before_3_42" || /no such function: unixepoch/.test(String(error));
+}
+
+function tooOld(cause: unknown): Unsupported {
+  return new Unsupported(
+    "Wadi needs SQLite 3.42 or later, and the engine of this database is older; upgrade it, or the client that brings it along",
+    { cause },
+  );
+}
+
+export function wantedMigrations(protocol: Protocol, options: MigrateOptions = {}): readonly Migration[] {
+  onlyKnown("migrate", options, ["mixedFleet", "secondInstallation"]);
+  return options.mixedFleet ? [...protocol.migrations, ...protocol.optionalMigrations] : protocol.migrations;
+}
+
+function migrationBatch(executor: Executor, migrations: readonly Migration[]): Statement[] {
+  return [
+    ...(executor.dialect === "postgres" ? lockMigrations(executor) : []),
+    bind(executor, "create_ledger", {}),
+    bind(executor, "insert_migrations", { names_json: JSON.stringify(migrations.map(({ name }) => name)) }),
+    ...migrations.flatMap(({ statements }) => statements.map(plain)),
+  ];
+}
+
+/** The lock of Wadi's migrations, then that of the reference SDKs'. */
+function lockMigrations(executor: Executor): Statement[] {
+  return [bind(executor, "lock_migrations", {}), bind(executor, "lock_reference_ledger", {})];
+}
+
+/** What the migrators of the reference SDKs lock has to be there, and committed, before the first migration. */
+async function createReferenceLedger(executor: Executor): Promise<void> {
+  if (executor.dialect !== "postgres") return;
+  await executor.batch([
+    ...(executor.protocol.setup ?? []).map(plain),
+    bind(executor, "create_reference_ledger", {}),
+  ]);
+}
+
+function plain(sql: string): Statement {
+  return { sql, params: [] };
+}
+
+/** A client that looks in the wrong schema must not go on with empty tables of its own. */
+async function refuseOtherSchemas(executor: Executor): Promise<void> {
+  if (executor.dialect !== "postgres") return;
+  const { schema } = executor.protocol;
+  const rows = await executor.run(bind(executor, "select_other_schemas", { schema: schema ?? null }));
+  if (rows.length > 0)
+    throw new SchemaMismatch(
+      rows.map((row) => String(row.schema)),
+      schema,
+    );
+}
+
+async function appliedMigrations(executor: Executor): Promise<Set<unknown>> {
+  const rows = await unlessMissing(executor, executor.run(bind(executor, "select_migrations", {})), []);
+  return new Set(rows.map((row) => row.name));
+}
+
+/** What was asked for, or `otherwise` while the tables do not exist. */
+function unlessMissing<T>(executor: Executor, answer: Promise<T>, otherwise: T): Promise<T> {
+  return answer.catch((error: unknown) => {
+    if (executor.classify(error) === "missing-schema") return otherwise;
+    throw error;
+  });
+}

@@ -1,0 +1,15 @@
+import type { Protocol } from "../protocol.ts";
+import { bind } from "../statement.ts";
+import { type MigrateOptions, wantedMigrations } from "./migrate.ts";
+
+/** The statements `migrate` would run on an empty database, for those who apply schema changes by hand. */
+export function migrationScript(protocol: Protocol, options?: MigrateOptions): string {
+  const record = bind({ protocol }, "insert_migrations", { names_json: "" }).sql;
+  const statements = wantedMigrations(protocol, options).flatMap(({ name, statements }) => [
+    ...statements,
+    record.replace(/\?|\$1(?=:)/, `'${JSON.stringify([name])}'`),
+  ]);
+  return [...(protocol.setup ?? []), bind({ protocol }, "create_ledger", {}).sql, ...statements]
+    .map((sql) => `${sql};\n`)
+    .join("\n");
+}

@@ -1,0 +1,110 @@
+import { InvalidArgument } from "./errors/errors.ts";
+import { checkIndexed } from "./index-limits.ts";
+import { renamedOption } from "./renamed-options.ts";
+
+/** Longest name, queue, key or correlation id, in characters; an index limits their bytes too. */
+const MAX_TEXT = 1024;
+
+/** Longest time a timer takes; a longer one would end at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Longest delay, 3000 years: a due time past 2^53 is one that some clients refuse to read. */
+export const MAX_DELAY_MS = 1e14;
+
+/** What a message may say of a wrong value: never the text of a string. */
+export function show(value: unknown): string {
+  if (typeof value === "number" || typeof value === "boolean" || value === null) return String(value);
+  return Array.isArray(value) ? "an array" : typeof value;
+}
+
+/** Checks an integer option; the message names the option, the rule and the value. */
+export function integer(option: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
+    const rule =
+      max === Number.MAX_SAFE_INTEGER ? `an integer >= ${min}` : `an integer from ${min} to ${max}`;
+    throw new InvalidArgument(`${option} must be ${rule}, got ${show(value)}`);
+  }
+  return value;
+}
+
+/**
+ * Checks a point in time, in epoch milliseconds. A small one is seconds or a duration by mistake, and would be taken for
+ * long ago; 0 is as long ago as anybody wants.
+ */
+export function instant(option: string, value: Date | number): number {
+  const ms: unknown = value instanceof Date ? value.getTime() : value;
+  if (Number.isSafeInteger(ms) && (ms === 0 || (ms as number) >= 1e11)) return ms as number;
+  const found = value instanceof Date && Number.isNaN(ms) ? "an invalid Date" : show(ms);
+  const isSmall = typeof ms === "number" && ms > 0 && ms < 1e11;
+  const guess = isSmall ? ": seconds, or a duration?" : "";
+  throw new InvalidArgument(`${option} must be a Date or epoch milliseconds, got ${found}${guess}`);
+}
+
+/** Checks a text that is stored in a column of its own. Its value is never quoted back. */
+export function text(option: string, value: unknown, maxBytes?: number): string {
+  if (typeof value !== "string" || value === "") {
+    throw new InvalidArgument(
+      `${option} must be a string that is not empty, got ${value === "" ? `""` : show(value)}`,
+    );
+  }
+  if (value.length > MAX_TEXT) {
+    throw new InvalidArgument(`${option} must be at most ${MAX_TEXT} characters, got ${value.length}`);
+  }
+  if (value.includes("\0") || !value.isWellFormed()) {
+    throw new InvalidArgument(`${option} holds a NUL character or half of a surrogate pair; remove it`);
+  }
+  if (value.startsWith("\ufeff")) {
+    throw new InvalidArgument(
+      `${option} begins with a byte order mark (U+FEFF), which some clients drop; remove it`,
+    );
+  }
+  return checkIndexed(option, value, maxBytes);
+}
+
+export function optionalText(option: string, value: unknown): string | null {
+  return value === undefined || value === null ? null : text(option, value);
+}
+
+/** Checks how far a task is. Null leaves it as it was. */
+export function fraction(option: string, value: unknown): number | null {
+  if (value === null) return null;
+  if (typeof value !== "number" || !(value >= 0 && value <= 1)) {
+    throw new InvalidArgument(`${option} must be a number from 0 to 1, or null, got ${show(value)}`);
+  }
+  return value;
+}
+
+/** Checks a signal; what controls one is easily passed in its place. */
+export function optionalSignal(value: unknown): AbortSignal | undefined {
+  if (value === undefined) return undefined;
+  const { addEventListener, throwIfAborted, signal } = Object(value);
+  if (typeof addEventListener === "function" && typeof throwIfAborted === "function")
+    return value as AbortSignal;
+  const found = signal === undefined ? show(value) : "an AbortController; pass its signal";
+  throw new InvalidArgument(`signal must be an AbortSignal, got ${found}`);
+}
+
+/** Checks one of a set of words. */
+export function oneOf<T extends string>(option: string, value: unknown, allowed: readonly T[]): T {
+  if (!allowed.includes(value as T)) {
+    const found = typeof value === "string" ? `"${value.slice(0, 40)}"` : show(value);
+    throw new InvalidArgument(`${option} must be one of ${allowed.join(", ")}, got ${found}`);
+  }
+  return value as T;
+}
+
+/** Checks an options bag: a plain object with known fields only, so that a misspelt option is not ignored. */
+export function onlyKnown(what: string, value: object | undefined, known: readonly string[]): void {
+  if (value === undefined) return;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    const bag = /^(a|the) /.test(what) ? what : `the options of ${what}`;
+    throw new InvalidArgument(`${bag} must be an object, got ${show(value)}`);
+  }
+  for (const field of Object.keys(value)) {
+    if (!known.includes(field)) {
+      const renamed = renamedOption(what, field, known);
+      const advice = renamed === undefined ? `it takes ${known.join(", ")}` : `in Wadi it is ${renamed}`;
+      throw new InvalidArgument(`${what} has no option "${field.slice(0, 40)}"; ${advice}`);
+    }
+  }
+}

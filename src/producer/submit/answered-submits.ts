@@ -1,0 +1,58 @@
+import type { NewTask } from "../../core/operations/submit.ts";
+import type { CallOptions } from "../../core/session/session.ts";
+import type { Store } from "../../core/session/store.ts";
+import { isTerminal, type TaskStatus } from "../../core/task.ts";
+
+/** How many of these submits would queue nothing, because their key has a task that is their answer. One or two reads. */
+export async function countAnswered(
+  store: Store,
+  keyed: readonly NewTask[],
+  call: CallOptions,
+): Promise<number> {
+  const keys = [...new Set(keyed.map(({ key }) => key!))];
+  const states = await store.getStates({ ids: [], watched: [], keys }, call);
+  const byKey = new Map(states.map((state) => [state.name, state]));
+  const young = await findYoung(
+    store,
+    keyed.filter(({ key, throttleMs }) => throttleMs !== undefined && byKey.has(key!)),
+    (key) => byKey.get(key)!.id,
+    call,
+  );
+  return keyed.filter((task) => {
+    const state = byKey.get(task.key!);
+    return state !== undefined && (young.has(task) || isAnswer(task.conflict, state.status));
+  }).length;
+}
+
+function isAnswer(conflict: NewTask["conflict"], status: TaskStatus): boolean {
+  switch (conflict) {
+    case "reject":
+      return true; // with an error that says more than that there is no room
+    case "debounce":
+      return status === "queued";
+    case "reuse":
+      return !isTerminal(status);
+    case "reuse-succeeded":
+      return !isTerminal(status) || status === "succeeded";
+    case "replace":
+      return false;
+  }
+}
+
+/** Those whose key has a task that is younger than their throttle's window. */
+async function findYoung(
+  store: Store,
+  throttled: readonly NewTask[],
+  idOf: (key: string) => string,
+  call: CallOptions,
+): Promise<Set<NewTask>> {
+  if (throttled.length === 0) return new Set();
+  const tasks = await store.getMany([...new Set(throttled.map(({ key }) => idOf(key!)))], call);
+  const nowMs = store.target.nowMs ?? Date.now();
+  const ages = new Map(tasks.map(({ id, createdAtMs }) => [id, nowMs - createdAtMs]));
+  return new Set(
+    throttled.filter(
+      ({ key, throttleMs }) => (ages.get(idOf(key!)) ?? Number.POSITIVE_INFINITY) < throttleMs!,
+    ),
+  );
+}

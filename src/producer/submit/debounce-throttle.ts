@@ -1,0 +1,54 @@
+import { InvalidArgument } from "../../core/errors/errors.ts";
+import type { NewTask } from "../../core/operations/submit.ts";
+import { CONFLICT_POLICIES } from "../../core/task.ts";
+import { integer, MAX_DELAY_MS, oneOf, onlyKnown } from "../../core/validate.ts";
+import type { SubmitOptions } from "./prepare-task.ts";
+
+export interface DebounceOptions {
+  /** Quiet time in milliseconds after which the task is due. Minimum `1`. */
+  readonly delayMs: number;
+  /** Milliseconds after its creation at which the task is due however many submits follow. At least `delayMs`. @default no end */
+  readonly maxDelayMs?: number | undefined;
+}
+
+export interface ThrottleOptions {
+  /** Window in milliseconds, from the creation of the key's task. Minimum `1`. */
+  readonly perMs: number;
+}
+
+/** When a submit is due, and what it does to the task its key has. */
+export type Pacing = Pick<NewTask, "conflict" | "maxDelayMs" | "throttleMs"> & { readonly delayMs: number };
+
+/** @throws {InvalidArgument} naming the options that do not go together, or the one that is out of range. */
+export function pacing(options: SubmitOptions, key: string | null): Pacing {
+  const { debounce, throttle } = options;
+  const conflict = oneOf("conflict", options.conflict ?? "reuse", CONFLICT_POLICIES);
+  for (const option of ["conflict", "debounce", "throttle"] as const) {
+    if (options[option] !== undefined && key === null) {
+      throw new InvalidArgument(`${option} needs a key; pass key too`);
+    }
+  }
+  apart(options, "runAt", "delayMs");
+  for (const other of ["conflict", "delayMs", "runAt", "throttle"] as const)
+    apart(options, "debounce", other);
+  if (debounce !== undefined) {
+    onlyKnown("debounce", debounce, ["delayMs", "maxDelayMs"]);
+    const delayMs = integer("debounce.delayMs", debounce.delayMs, 1, MAX_DELAY_MS);
+    const { maxDelayMs } = debounce;
+    if (maxDelayMs !== undefined) integer("debounce.maxDelayMs", maxDelayMs, delayMs, MAX_DELAY_MS);
+    return { conflict: "debounce", delayMs, maxDelayMs };
+  }
+  const delayMs = integer("delayMs", options.delayMs ?? 0, 0, MAX_DELAY_MS);
+  if (throttle === undefined) return { conflict, delayMs };
+  onlyKnown("throttle", throttle, ["perMs"]);
+  if (conflict === "reject") {
+    throw new InvalidArgument(`throttle cannot be combined with conflict "reject"; pass one of them`);
+  }
+  return { conflict, delayMs, throttleMs: integer("throttle.perMs", throttle.perMs, 1, MAX_DELAY_MS) };
+}
+
+function apart(options: SubmitOptions, one: keyof SubmitOptions, other: keyof SubmitOptions): void {
+  if (options[one] !== undefined && options[other] !== undefined) {
+    throw new InvalidArgument(`pass either ${one} or ${other}, not both`);
+  }
+}

@@ -1,0 +1,48 @@
+import { InvalidArgument } from "../../core/errors/errors.ts";
+import { type CallOptions, direct } from "../../core/session/session.ts";
+import { onlyKnown, optionalSignal } from "../../core/validate.ts";
+
+/** When a submit ends at the latest. */
+export interface SubmitCallOptions {
+  /**
+   * Ends the submit with the signal's reason. What was sent by then may be queued all the same; give a submit a key, and
+   * a second one finds the first.
+   */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * When it ends at the latest, answered or not, in epoch milliseconds. Its time for room in the queue
+   * (`maxQueueWaitMs`) is included. @default 30 seconds for each request
+   */
+  readonly deadlineMs?: number | undefined;
+}
+
+/** The checked options of a call of application code. @throws {InvalidArgument} */
+export function directCall(what: string, call: SubmitCallOptions | undefined): CallOptions {
+  return direct(checkCall(what, call));
+}
+
+/** @throws {InvalidArgument} naming the option, or the signal's reason if it is aborted already. */
+export function checkCall(what: string, call: SubmitCallOptions | undefined): SubmitCallOptions | undefined {
+  if (call === undefined) return undefined;
+  onlyKnown(what, call, ["signal", "deadlineMs"]);
+  const { signal, deadlineMs } = call;
+  optionalSignal(signal);
+  if (deadlineMs !== undefined && (typeof deadlineMs !== "number" || !(deadlineMs >= 1e11))) {
+    const found = typeof deadlineMs === "number" ? String(deadlineMs) : typeof deadlineMs;
+    throw new InvalidArgument(
+      `deadlineMs must be epoch milliseconds, such as Date.now() + 5000, got ${found}: seconds, or a duration?`,
+    );
+  }
+  signal?.throwIfAborted();
+  return call;
+}
+
+/** The options of a submit without those of the call itself. */
+export function splitCall<O extends SubmitCallOptions>(
+  options: O | undefined,
+): { readonly call: CallOptions | undefined; readonly rest: O | undefined } {
+  const isBag = typeof options === "object" && options !== null;
+  if (!isBag || !("signal" in options || "deadlineMs" in options)) return { call: undefined, rest: options };
+  const { signal, deadlineMs, ...rest } = options;
+  return { call: checkCall("submit", { signal, deadlineMs }), rest: rest as O };
+}

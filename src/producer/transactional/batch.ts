@@ -1,0 +1,80 @@
+import { InvalidArgument, Unsupported } from "../../core/errors/errors.ts";
+import type { Row } from "../../core/executor.ts";
+import type { CanceledTask } from "../../core/operations/control.ts";
+import type { Store } from "../../core/session/store.ts";
+import type { AnyTaskDefinition } from "../define-task.ts";
+import type { Prepare, SubmitEntry, SubmitOptions } from "../submit/prepare-task.ts";
+import type { PayloadOf, SubmittedOf } from "../task-types.ts";
+import { type Transport, transactionalCalls } from "./shared.ts";
+
+/** Statements of the client's own kind, to be sent in a batch with others. Nothing has happened until then. */
+export interface PreparedBatch<Native, T> {
+  /** Send all of them, in this order. */
+  readonly statements: Native[];
+  /** What they did, from the results that the client gave for them. */
+  read(results: readonly unknown[]): T;
+}
+
+/** Makes statements for a batch of your own: `env.DB.batch`, `sql.transaction` of Neon, `client.batch` of libSQL. */
+export interface StatementBuilder<Native = unknown> {
+  /**
+   * Statements that queue one task, and its id. The first call of a process makes sure, in one round trip, that the
+   * tables are there; others send nothing.
+   *
+   * A key that has a task already keeps it, as in `submit`; then `id` is that of no task, and `read` or `getByKey`
+   * gives the one there is. Under the policy `reject` the whole batch fails with `wadi:already_exists` in its message.
+   *
+   * @throws {InvalidArgument} | {SerializationError} before anything is sent.
+   * @throws {Unsupported} on a client that takes no batch of statements: use `wadi.with(tx)`.
+   */
+  submit<T extends string | AnyTaskDefinition>(
+    task: T,
+    payload: PayloadOf<T>,
+    options?: SubmitOptions,
+  ): Promise<{ readonly id: string } & PreparedBatch<Native, SubmittedOf<T>>>;
+  /** Statements that queue many tasks of one name, and their ids in order. See `submit`. */
+  submitMany<T extends string | AnyTaskDefinition>(
+    task: T,
+    entries: readonly SubmitEntry<PayloadOf<T>>[],
+  ): Promise<{ readonly ids: string[] } & PreparedBatch<Native, SubmittedOf<T>[]>>;
+  /** Statements that cancel a queued task or ask a running one to stop. `read` gives it, null if there is none. */
+  cancel(id: string): Promise<PreparedBatch<Native, CanceledTask | null>>;
+  cancelByKey(key: string): Promise<PreparedBatch<Native, CanceledTask | null>>;
+}
+
+export function statementBuilder<Native>(
+  store: Store,
+  prepare: Prepare,
+  told: Pick<Transport, "onSubmitted" | "onCanceled">,
+): StatementBuilder<Native> {
+  const { native, name } = store.executor;
+  return transactionalCalls(store, prepare, {
+    isSync: false,
+    isBlind: true,
+    ...told,
+    async send({ statements, decode }, ids) {
+      if (native === undefined) {
+        throw new Unsupported(
+          `${name} takes no batch of statements; begin a transaction, and use wadi.with(tx)`,
+        );
+      }
+      await store.ready();
+      const rowsOf = (result: unknown): Row[] => {
+        let rows: unknown;
+        try {
+          rows = native.rows(result);
+        } catch {}
+        if (Array.isArray(rows) && !rows.some(Array.isArray)) return rows;
+        throw new InvalidArgument("read takes results as the client gave them, with rows that are objects");
+      };
+      const read = (results: readonly unknown[]) => {
+        const { length } = statements;
+        if (results?.length === length) return decode(results.map(rowsOf));
+        throw new InvalidArgument(
+          `read takes the ${length} results of its own statements, got ${results?.length}; slice them out`,
+        );
+      };
+      return { ...ids, statements: native.prepare(statements), read };
+    },
+  }) as StatementBuilder<Native>;
+}

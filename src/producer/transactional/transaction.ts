@@ -1,0 +1,87 @@
+import { InvalidArgument, Unsupported, WadiError } from "../../core/errors/errors.ts";
+import type { Answer, Row } from "../../core/executor.ts";
+import { otherVersion } from "../../core/migrations/protocol-version.ts";
+import type { CanceledTask } from "../../core/operations/control.ts";
+import type { Store } from "../../core/session/store.ts";
+import type { AnyTaskDefinition } from "../define-task.ts";
+import type { Prepare, SubmitEntry, SubmitOptions } from "../submit/prepare-task.ts";
+import type { PayloadOf, SubmittedOf } from "../task-types.ts";
+import { type Transport, transactionalCalls } from "./shared.ts";
+
+/**
+ * Submits and cancels as a part of a transaction that is yours to commit: all of it counts once you do, and none of it
+ * if you roll back.
+ *
+ * Nothing is retried in here: an error leaves it to you to roll back and to run the transaction again. In a client that
+ * answers at once (better-sqlite3) the methods return their value, or throw; else they return promises.
+ */
+export interface TransactionClient<Sync extends boolean = boolean> {
+  /**
+   * Queues one task, see `Wadi.submit`.
+   *
+   * @throws {AlreadyExists} under the policy `reject`; the transaction is not harmed by it.
+   * @throws {DriverError} if the database refuses it, or if its tables are missing: they cannot be made in here.
+   */
+  submit<T extends string | AnyTaskDefinition>(
+    task: T,
+    payload: PayloadOf<T>,
+    options?: SubmitOptions,
+  ): Answer<Sync, SubmittedOf<T>>;
+  /** Queues many tasks of one name, see `Wadi.submitMany`. */
+  submitMany<T extends string | AnyTaskDefinition>(
+    task: T,
+    entries: readonly SubmitEntry<PayloadOf<T>>[],
+  ): Answer<Sync, SubmittedOf<T>[]>;
+  /** Cancels a queued task or asks a running one to stop, and returns it; null if there is none. */
+  cancel(id: string): Answer<Sync, CanceledTask | null>;
+  cancelByKey(key: string): Answer<Sync, CanceledTask | null>;
+}
+
+export function transactionClient<Sync extends boolean>(
+  store: Store,
+  prepare: Prepare,
+  tx: unknown,
+  told: Pick<Transport, "onSubmitted" | "onCanceled">,
+): TransactionClient<Sync> {
+  const { executor } = store;
+  const { name } = executor;
+  /** Each time anew: its owner may have ended it. */
+  const open = () => {
+    const opened = executor.within?.(tx);
+    if (opened) return opened;
+    if (opened === null) {
+      throw new InvalidArgument(
+        `with(tx) found no open transaction of ${name}; begin one first, and pass the client or tx it runs on before it ends`,
+      );
+    }
+    throw new Unsupported(
+      `${name} has no transactions that stay open; use wadi.statements in a batch of your own`,
+    );
+  };
+  return transactionalCalls(store, prepare, {
+    isSync: open().isSync,
+    isBlind: false,
+    ...told,
+    send({ name: operation, statements, decode }) {
+      const guard = store.guard(statements);
+      const done = (results: readonly Row[][]) => decode(results.slice(guard.length));
+      const fail = (error: unknown) => {
+        if (WadiError.is(error)) throw error;
+        const mismatch = otherVersion(error);
+        if (mismatch !== undefined) throw mismatch;
+        const kind = executor.classify(error);
+        const advice =
+          kind === "missing-schema"
+            ? "its tables are missing and cannot be made in your transaction; run wadi.migrate() before it"
+            : "roll your transaction back; the cause says why";
+        throw store.wrap(operation, kind, error, advice);
+      };
+      try {
+        const results = open().batch([...guard, ...statements]);
+        return results instanceof Promise ? results.then(done).catch(fail) : done(results);
+      } catch (error) {
+        return fail(error);
+      }
+    },
+  }) as TransactionClient<Sync>;
+}

@@ -1,0 +1,111 @@
+import { type Backoff, backoffDelay, sleep } from "../../core/backoff.ts";
+import { monotonicMs } from "../../core/clock.ts";
+import {
+  DriverError,
+  InvalidArgument,
+  TaskCanceled,
+  TaskFailed,
+  TaskTimeout,
+} from "../../core/errors/errors.ts";
+import type { NewTask, SubmittedTask } from "../../core/operations/submit.ts";
+import { isTerminal, type Task } from "../../core/task.ts";
+import type { Submitter } from "../submit/submitter.ts";
+import type { PollLoop } from "./poll-loop.ts";
+import { GRACE_MS } from "./trip.ts";
+import { type CheckedWait, openWait, waitForTask } from "./wait.ts";
+
+/** Pauses between two tries to submit. */
+const OUTAGE: Backoff = { baseMs: 100, capMs: 2000 };
+/** How long an answer to a submit is waited for before it is sent again. */
+const ANSWER_MS = 10_000;
+
+/** Submits a task, waits for it and returns its result. */
+export async function callTask(
+  loop: PollLoop,
+  submitter: Submitter,
+  prepared: NewTask,
+  wait: CheckedWait,
+  isResent: boolean,
+): Promise<unknown> {
+  const { id } = prepared.columns;
+  const endsAtMs = monotonicMs() + wait.timeoutMs;
+  // Before the submit: in the same process the task may be done before its submit has returned.
+  const mine = openWait(loop, { id }, wait, true);
+  const until = () => (mine.open.isOpen ? endsAtMs : 0);
+  const submitted = submitUntil(submitter, prepared, wait, until, isResent);
+  submitted.catch(() => {});
+  mine.done.catch(() => {}); // the submit may fail first
+  let task: Task;
+  try {
+    // The answer to the submit may be lost while the end of the task is reported.
+    task = await Promise.race([submitted, mine.done]);
+    // By another id it is the task that the key has.
+    const { name } = prepared.columns;
+    if (task.id === id && task.name !== name) {
+      throw new InvalidArgument(
+        `task ${id} is one of "${task.name}", not of "${name}"; call with an id that an error of "${name}" gave, or without one`,
+      );
+    }
+    if (!isTerminal(task.status)) {
+      if (task.id === id) {
+        loop.resume(mine.open);
+        task = await mine.done;
+      } else {
+        const timeoutMs = Math.max(0, endsAtMs - monotonicMs());
+        task = await waitForTask(loop, { id: task.id }, { ...wait, timeoutMs });
+      }
+    }
+  } finally {
+    loop.close(mine.open);
+  }
+  if (task.status === "failed") throw new TaskFailed(task);
+  if (task.status === "canceled") throw new TaskCanceled(task);
+  return task.result;
+}
+
+/**
+ * Submits, and sends the same again for as long as the call lasts, which may end before its time: its id makes sure that
+ * it is one task.
+ */
+async function submitUntil(
+  submitter: Submitter,
+  prepared: NewTask,
+  { signal, timeoutMs }: CheckedWait,
+  endsAtMs: () => number,
+  isResent: boolean,
+): Promise<SubmittedTask> {
+  const { id } = prepared.columns;
+  let isAdmitted = isResent;
+  for (let failures = 0; ; ) {
+    const leftMs = Math.max(0, endsAtMs() - monotonicMs());
+    const nowMs = Date.now();
+    try {
+      if (!isAdmitted) await submitter.admit([prepared], { signal, deadlineMs: nowMs + leftMs });
+      isAdmitted = true;
+      const call = { signal, deadlineMs: nowMs + Math.min(leftMs + GRACE_MS, ANSWER_MS) };
+      return await submitter.send(prepared, { call, isResent });
+    } catch (error) {
+      if (!(error instanceof DriverError)) throw error;
+      if (!error.retryable) throw identified(error, id);
+      const delayMs = backoffDelay(OUTAGE, ++failures);
+      if (monotonicMs() + delayMs >= endsAtMs()) throw unsent(id, timeoutMs, isAdmitted, error);
+      await sleep(delayMs, signal);
+      isResent = isAdmitted;
+    }
+  }
+}
+
+/** The error of one call: several submits may have failed together. */
+function identified(error: DriverError, taskId: string): DriverError {
+  const { message, cause, kind, retryable } = error;
+  return new DriverError(message, { cause, kind, retryable, taskId });
+}
+
+function unsent(id: string, timeoutMs: number, isSent: boolean, error: DriverError): TaskTimeout {
+  const state = isSent ? "it is not known whether it was queued" : "it was not queued";
+  return new TaskTimeout(
+    `waited ${timeoutMs} ms for task ${id}: ${state} (${error.message}); call again with this id`,
+    { id, key: null, task: null },
+    { cause: error },
+  );
+}

@@ -1,0 +1,62 @@
+import type { TaskState } from "../../core/operations/read.ts";
+import type { CallOptions } from "../../core/session/session.ts";
+import type { Store } from "../../core/session/store.ts";
+import type { OpenRef } from "./open-wait.ts";
+
+/**
+ * The states of these references, each read once: one statement, or a few where the names fill more than one parameter. Null
+ * stands for no task, and by id also for one that is not terminal.
+ */
+export async function readStates(
+  store: Store,
+  refs: readonly OpenRef[],
+  call: CallOptions,
+): Promise<Map<OpenRef, TaskState | null>> {
+  const states = new Map<OpenRef, TaskState | null>();
+  if (refs.length === 1) {
+    const [ref] = refs;
+    return states.set(ref!, await store.getStatus(ref!.ref, call));
+  }
+  const byName = new Map<string, OpenRef[]>();
+  for (const ref of refs) {
+    const name = listOf(ref) + ref.name;
+    const same = byName.get(name);
+    if (same === undefined) byName.set(name, [ref]);
+    else same.push(ref);
+  }
+  for (const part of parts([...byName.values()], store.maxBytes - 1, ([ref]) => ref!.bytes)) {
+    const names = { ids: [] as string[], watched: [] as string[], keys: [] as string[] };
+    for (const [ref] of part) names[listOf(ref!)].push(ref!.name);
+    const found = new Map<string, TaskState>();
+    for (const { name, byKey, ...state } of await store.getStates(names, call)) {
+      found.set((byKey ? "k" : "i") + name, state);
+    }
+    for (const same of part) {
+      const [ref] = same;
+      const state = found.get(("key" in ref!.ref ? "k" : "i") + ref!.name) ?? null;
+      for (const each of same) states.set(each, state);
+    }
+  }
+  return states;
+}
+
+function listOf({ ref, wait }: OpenRef): "ids" | "watched" | "keys" {
+  if ("key" in ref) return "keys";
+  return wait.kind === "changes" ? "watched" : "ids";
+}
+
+/** Cuts a list into parts of at most this size each. */
+function parts<T>(list: readonly T[], most: number, sizeOf: (item: T) => number): T[][] {
+  const cut: T[][] = [];
+  let left = 0;
+  for (const item of list) {
+    const size = sizeOf(item);
+    if (cut.length === 0 || size > left) {
+      cut.push([]);
+      left = most;
+    }
+    cut.at(-1)!.push(item);
+    left -= size;
+  }
+  return cut;
+}

@@ -1,0 +1,44 @@
+import { monotonicMs } from "../../core/clock.ts";
+import { EventLoopBlocked } from "../../core/errors/errors.ts";
+import { report } from "../hooks.ts";
+import type { DrainSettings } from "./drain-options.ts";
+import { type Block, type LoopWatch, watchEventLoop } from "./event-loop-monitor.ts";
+import type { RunningCalls } from "./running-calls.ts";
+
+/** Reports blocks of the event loop while a drain runs. An endless one renews its leases
+ * first: little of them may be left. */
+export function watchDrain(
+  { endless, hooks, leaseMs }: Pick<DrainSettings, "endless" | "hooks" | "leaseMs">,
+  calls: RunningCalls,
+  renew: () => void,
+): LoopWatch {
+  const watch = watchEventLoop(leaseMs, (block) => {
+    if (block === null) {
+      calls.turned();
+      return;
+    }
+    const error = blockedError(block, leaseMs, calls);
+    if (endless === null) {
+      report(hooks, error, "eventLoop");
+      return;
+    }
+    renew();
+    setTimeout(() => report(hooks, error, "eventLoop"), 0);
+  });
+  calls.watch = watch;
+  return watch;
+}
+
+/** The error that says what a block of the event loop has put at risk. */
+function blockedError(
+  { blockedMs, heldFromMs, cpuMs }: Block,
+  leaseMs: number,
+  calls: RunningCalls,
+): EventLoopBlocked {
+  const attempts = calls.ranAt(heldFromMs).flatMap((call) => call.attempts);
+  const tasks = attempts.map(({ task: { id, name, attempt } }) => ({ id, name, attempt }));
+  const leaseEndsAtMs = Math.min(...attempts.map(({ lease }) => lease.endsAtMs));
+  const leaseLeftMs = attempts.length === 0 ? null : leaseEndsAtMs - monotonicMs();
+  const names = tasks.map(({ name }) => name);
+  return new EventLoopBlocked(blockedMs, leaseMs, names, { tasks, leaseLeftMs, cpuMs });
+}

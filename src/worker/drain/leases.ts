@@ -1,0 +1,54 @@
+import { monotonicMs } from "../../core/clock.ts";
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** The lease of all tasks of one claim. */
+export interface Lease {
+  /** The token of the claim. */
+  readonly workerId: string;
+  /** Local estimate of when it ends, on the monotonic clock. */
+  endsAtMs: number;
+  /** Tasks under it that have not ended yet. */
+  inPlay: number;
+}
+
+/** The leases of a drain, and when they are due to be renewed. */
+export class Leases {
+  readonly #leases = new Set<Lease>();
+  readonly #leaseMs: number;
+  readonly #deadlineMs: number;
+
+  /** `deadlineMs`: when the drain is over, on the monotonic clock. */
+  constructor(leaseMs: number, deadlineMs: number) {
+    this.#leaseMs = leaseMs;
+    this.#deadlineMs = deadlineMs;
+  }
+
+  add(lease: Lease): void {
+    this.#leases.add(lease);
+  }
+
+  /** A task under it has ended. */
+  ended(lease: Lease): void {
+    if (--lease.inPlay === 0) this.#leases.delete(lease);
+  }
+
+  /** When the first of them ends, on the monotonic clock. */
+  get endsAtMs(): number {
+    let at = NEVER;
+    for (const { endsAtMs } of this.#leases) at = Math.min(at, endsAtMs);
+    return at;
+  }
+
+  /** Half a lease before the first one ends; never while all of them outlast the drain. */
+  get heartbeatAtMs(): number {
+    const { endsAtMs } = this;
+    return endsAtMs <= this.#deadlineMs ? endsAtMs - this.#leaseMs / 2 : NEVER;
+  }
+
+  /** Makes a heartbeat due. */
+  renewNow(): void {
+    for (const lease of this.#leases)
+      lease.endsAtMs = Math.min(lease.endsAtMs, monotonicMs() + this.#leaseMs / 2);
+  }
+}

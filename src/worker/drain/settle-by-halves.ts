@@ -1,0 +1,63 @@
+import { describeError } from "../../core/errors/describe-error.ts";
+import { envelope } from "../../core/errors/error-envelope.ts";
+import { type DriverError, isRefusal } from "../../core/errors/errors.ts";
+import type { Settlement, SettleResult } from "../../core/operations/settle.ts";
+import type { ErrorEnvelope, Json } from "../../core/task.ts";
+import type { Attempt } from "../handler/attempt.ts";
+
+type Settle = (settlements: readonly Settlement[]) => Promise<readonly SettleResult[]>;
+
+/** Whether the database refused what a settlement holds: a value that it cannot take, or one that a constraint forbids. */
+export function refusesContent(error: unknown): boolean {
+  return isRefusal(error) && ["invalid-value", "conflict"].includes((error as DriverError).kind);
+}
+
+/**
+ * Settles attempts of which at least one has a value that the database refuses, by halves, so that all others go through.
+ * Only the settlement of such a value is replaced. Any other error says nothing of the task and is thrown: what was not
+ * settled by then is to be sent again.
+ */
+export async function settleByHalves(attempts: readonly Attempt[], settle: Settle): Promise<SettleResult[]> {
+  if (attempts.length === 1) return [await settleAlone(attempts[0]!, settle)];
+  const middle = attempts.length >> 1;
+  const settled: SettleResult[] = [];
+  for (const half of [attempts.slice(0, middle), attempts.slice(middle)]) {
+    try {
+      settled.push(...(await settle(half.map(({ settlement }) => settlement!))));
+    } catch (error) {
+      if (!refusesContent(error)) throw error;
+      settled.push(...(await settleByHalves(half, settle)));
+    }
+  }
+  return settled;
+}
+
+async function settleAlone(attempt: Attempt, settle: Settle): Promise<SettleResult> {
+  const settlement = attempt.settlement!;
+  try {
+    return (await settle([settlement]))[0]!;
+  } catch (error) {
+    if (!refusesContent(error) || settlement.outcome === "release") throw error;
+    attempt.settlement = replaced(settlement, error);
+  }
+  try {
+    return (await settle([attempt.settlement]))[0]!;
+  } catch (error) {
+    if (refusesContent(error)) attempt.settlement = settlement; // it was not the value, if this is refused too
+    throw error;
+  }
+}
+
+/** A result that the database cannot hold fails its task; an error keeps its outcome, with a text that it can hold. */
+function replaced(settlement: Settlement, refusal: unknown): Settlement {
+  const { id, workerId, attempt } = settlement;
+  if ("error" in settlement) return { ...settlement, error: plainText(settlement.error) };
+  const { name, message, code: _, stack: __, ...said } = describeError(refusal as Error);
+  const error = envelope(name, "unserializable_result", message, false, said as Json);
+  return { id, workerId, attempt, outcome: "fail", error: plainText(error) };
+}
+
+/** Printable ASCII, which every encoding of a database has. */
+function plainText(error: ErrorEnvelope): ErrorEnvelope {
+  return JSON.parse(JSON.stringify(error).replace(/[^ -~]/gu, "?"));
+}

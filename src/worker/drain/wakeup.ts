@@ -1,0 +1,44 @@
+import { monotonicMs } from "../../core/clock.ts";
+import { MAX_TIMER_MS } from "../../core/validate.ts";
+
+/** Wakes one loop: when somebody calls it, or at a time. */
+export class Wakeup {
+  #resolve: (() => void) | null = null;
+  /** Woken while nobody waited. */
+  #isDue = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timerAtMs = Number.POSITIVE_INFINITY;
+
+  readonly wake = (): void => {
+    if (this.#resolve === null) this.#isDue = true;
+    else this.#resolve();
+    this.#resolve = null;
+  };
+
+  /** Resolves when it is woken, or at `atMs`, or sooner: a timer that is set is not worth setting anew. */
+  until(atMs: number): Promise<void> {
+    if (this.#isDue) {
+      this.#isDue = false;
+      return Promise.resolve();
+    }
+    if (atMs < this.#timerAtMs) this.#set(atMs);
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#timerAtMs = Number.POSITIVE_INFINITY;
+  }
+
+  #set(atMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timerAtMs = atMs;
+    const fire = () => {
+      this.#timerAtMs = Number.POSITIVE_INFINITY;
+      this.wake();
+    };
+    this.#timer = setTimeout(fire, Math.min(Math.max(0, atMs - monotonicMs()), MAX_TIMER_MS));
+  }
+}

@@ -1,0 +1,81 @@
+import { isErrorLike } from "../../core/errors/describe-error.ts";
+import { envelope, envelopeOf, withOwn } from "../../core/errors/error-envelope.ts";
+import { InvalidArgument } from "../../core/errors/errors.ts";
+import type { JsonTarget } from "../../core/json/json.ts";
+import type { ErrorEnvelope } from "../../core/task.ts";
+import { integer, MAX_DELAY_MS, onlyKnown, text } from "../../core/validate.ts";
+
+/** What `ctx.fail` may say in addition to its reason. */
+export interface FailOptions {
+  /** Whether the task may be tried again. @default what the reason says, else true */
+  readonly retryable?: boolean | undefined;
+  /** Recorded in the error envelope. @default what the reason says, else "task_error" of a message, "handler_error" of an error */
+  readonly code?: string | undefined;
+  /** Any JSON value, recorded in the error envelope. */
+  readonly details?: unknown;
+  /** Least time before the next attempt, in milliseconds. Minimum `0`. @default the worker's backoff */
+  readonly delayMs?: number | undefined;
+}
+
+/** An envelope as another attempt or SDK left it; what is not given has the default of a message. */
+export interface FailEnvelope extends Partial<Omit<ErrorEnvelope, "message" | "details">> {
+  readonly message: string;
+  readonly details?: unknown;
+}
+
+const ENVELOPE = ["type", "code", "message", "retryable", "details"];
+
+/**
+ * The envelope and the delay of `ctx.fail(reason, options)`; a null delay leaves it to the reason, then to the backoff.
+ *
+ * @throws {InvalidArgument} if the reason is none of the known forms, or an option or a field is unknown.
+ */
+export function failureOf(
+  reason: unknown,
+  options: FailOptions | undefined,
+  target: JsonTarget,
+): { error: ErrorEnvelope; delayMs: number | null } {
+  onlyKnown("fail", options, ["retryable", "code", "details", "delayMs"]);
+  const { retryable, code, details, delayMs } = options ?? {};
+  const error = reasonOf(reason, target);
+  const given = {
+    ...error,
+    retryable: flag("retryable", retryable) ?? error.retryable,
+    code: code === undefined ? error.code : text("code", code),
+    details: details === undefined ? error.details : withOwn(details, error.details, target),
+  };
+  return {
+    error: given,
+    delayMs: delayMs === undefined ? null : integer("delayMs", delayMs, 0, MAX_DELAY_MS),
+  };
+}
+
+function reasonOf(reason: unknown, target: JsonTarget): ErrorEnvelope {
+  if (typeof reason === "string") return envelope("TaskError", "task_error", reason, true);
+  if (isError(reason)) return envelopeOf(reason, target);
+  if (isErrorLike(reason)) return ready(reason as FailEnvelope, target);
+  throw new InvalidArgument(
+    `fail expects a message, an Error or an envelope { type, code, message, retryable, details }, got ${reason === null ? "null" : typeof reason}`,
+  );
+}
+
+/** An error of this realm or another, in contrast to a plain object with a message. */
+function isError(reason: unknown): boolean {
+  return (
+    reason instanceof Error ||
+    (isErrorLike(reason) && Object.prototype.toString.call(reason) === "[object Error]")
+  );
+}
+
+function ready(given: FailEnvelope, target: JsonTarget): ErrorEnvelope {
+  onlyKnown("the envelope of fail", given, ENVELOPE);
+  const type = given.type === undefined ? "TaskError" : text("type", given.type);
+  const code = given.code === undefined ? "task_error" : text("code", given.code);
+  const details = withOwn(given.details, {}, target);
+  return envelope(type, code, given.message, flag("retryable", given.retryable) ?? true, details);
+}
+
+function flag(name: string, value: unknown): boolean | undefined {
+  if (value === undefined || typeof value === "boolean") return value;
+  throw new InvalidArgument(`${name} of fail must be true or false, got ${typeof value}`);
+}

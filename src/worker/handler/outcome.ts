@@ -1,0 +1,57 @@
+import { type Backoff, backoffDelay } from "../../core/backoff.ts";
+import { envelope, envelopeOf } from "../../core/errors/error-envelope.ts";
+import { type TaskError, WadiError } from "../../core/errors/errors.ts";
+import { encodeJson, type JsonTarget } from "../../core/json/json.ts";
+import type { Outcome } from "../../core/operations/settle.ts";
+import type { ErrorEnvelope, Task } from "../../core/task.ts";
+import { MAX_DELAY_MS } from "../../core/validate.ts";
+
+/** Handed back without spending the attempt. */
+export const RELEASED: Outcome = { outcome: "release", delayMs: 0 };
+
+/** What a returned value makes of its attempt. */
+export function completed(
+  { name }: Task,
+  result: unknown,
+  target: JsonTarget,
+): Outcome | { thrown: unknown } {
+  try {
+    const value = result === undefined ? null : result;
+    return { outcome: "complete", resultJson: encodeJson(value, `the result of ${name}`, target) };
+  } catch (error) {
+    if (!WadiError.is(error)) return { thrown: error }; // a getter of the result threw
+    return { outcome: "fail", error: envelope(error.name, "unserializable_result", error.message, false) };
+  }
+}
+
+/** What a thrown value makes of its attempt. */
+export function failed(task: Task, thrown: unknown, backoff: Backoff, target: JsonTarget): Outcome {
+  return failedAs(task, envelopeOf(thrown, target), delayOf(thrown), backoff);
+}
+
+/** What an error makes of its attempt. `delayMs` is the least time before the next one; null: the backoff. */
+export function failedAs(
+  { attempt }: Task,
+  error: ErrorEnvelope,
+  delayMs: number | null,
+  backoff: Backoff,
+): Outcome {
+  if (!error.retryable) return { outcome: "fail", error };
+  return { outcome: "retry", error, delayMs: delayMs ?? backoffDelay(backoff, attempt) };
+}
+
+/** The delay that a TaskError asks for: whatever was thrown may have no such field, one of another type, or one that throws. */
+export function delayOf(thrown: unknown): number | null {
+  try {
+    const askedMs = Math.min(Math.max(0, Math.round((thrown as TaskError).delayMs!)), MAX_DELAY_MS);
+    return askedMs >= 0 ? askedMs : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What becomes of an attempt whose time is up. */
+export function timedOut({ attempt }: Task, message: string, backoff: Backoff): Outcome {
+  const error = envelope("HandlerTimeout", "handler_timeout", message, true);
+  return { outcome: "retry", error, delayMs: backoffDelay(backoff, attempt) };
+}

@@ -1,0 +1,37 @@
+import type { Task, TaskStatus } from "../../core/task.ts";
+
+/** How the outcome of an attempt was taken: what the task is then, or that the lease was lost and nothing was stored. */
+export type SettledTask<Payload = unknown, Result = unknown> =
+  | Task<Payload, Result>
+  | { readonly id: string; readonly status: "lostLease" };
+
+/** What became of one attempt, for a handler that wants to know. */
+export class SettlementResult {
+  #status: TaskStatus | null | undefined;
+  #notify: ((status: TaskStatus | null) => void) | null = null;
+  #settled: Promise<SettledTask> | null = null;
+
+  /** The database has the outcome, and the task is `status` now; null: the lease was lost. */
+  as(status: TaskStatus | null): void {
+    this.#status ??= status;
+    this.#notify?.(this.#status);
+  }
+
+  /** Costs the round trip of `read`, and only those who ask. Never rejects. */
+  settled(task: Task, read: () => Promise<Task | null>): Promise<SettledTask> {
+    this.#settled ??= this.#settle(task, read);
+    return this.#settled;
+  }
+
+  async #settle(task: Task, read: () => Promise<Task | null>): Promise<SettledTask> {
+    const status =
+      this.#status !== undefined
+        ? this.#status
+        : await new Promise<TaskStatus | null>((resolve) => {
+            this.#notify = resolve;
+          });
+    if (status === null) return { id: task.id, status: "lostLease" };
+    const now = await read().catch(() => null);
+    return { ...(now ?? task), status }; // the next attempt may have begun
+  }
+}

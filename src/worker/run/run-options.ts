@@ -1,0 +1,47 @@
+import { InvalidArgument } from "../../core/errors/errors.ts";
+import type { Retention } from "../../core/operations/control.ts";
+import { integer, MAX_TIMER_MS } from "../../core/validate.ts";
+import { checkRetention, type RetentionRule } from "../../producer/retention.ts";
+
+/** How a worker that stays looks for tasks, and what it deletes. */
+export interface LongRunningOptions {
+  /** First pause of an idle worker that is not notified of new tasks, in milliseconds. Minimum `1`. @default 1000 */
+  readonly pollMs?: number | undefined;
+  /**
+   * Longest pause in milliseconds, towards which it grows while nothing is found; a drain's polls while handlers run grow to it too.
+   * At least `pollMs`.
+   * @default 5000, or `pollMs` if that is more
+   */
+  readonly maxPollMs?: number | undefined;
+  /**
+   * Which finished tasks are deleted: in batches while the worker runs, and once in a while at the end of a short drain
+   * that has time left. At most 16 rules. @default none: they stay
+   */
+  readonly retention?: readonly RetentionRule[] | undefined;
+  /** Pause between two sweeps of a running worker in milliseconds. Minimum `1000`. @default 60000 */
+  readonly sweepMs?: number | undefined;
+}
+
+export const STAYING_OPTIONS = ["pollMs", "maxPollMs", "retention", "sweepMs"];
+
+/** Checked `StayingOptions`. */
+export interface LongRunningSettings {
+  readonly pollMs: number;
+  readonly maxPollMs: number;
+  readonly retention: Retention;
+  readonly sweepMs: number;
+}
+
+export function checkLongRunning(options: LongRunningOptions): LongRunningSettings {
+  const pollMs = integer("pollMs", options.pollMs ?? 1000, 1, MAX_TIMER_MS);
+  const maxPollMs = integer("maxPollMs", options.maxPollMs ?? Math.max(5000, pollMs), 1, MAX_TIMER_MS);
+  if (maxPollMs < pollMs) {
+    throw new InvalidArgument(`maxPollMs must be at least pollMs, got ${maxPollMs} below ${pollMs}`);
+  }
+  return {
+    pollMs,
+    maxPollMs,
+    retention: options.retention === undefined ? [] : checkRetention(options.retention),
+    sweepMs: integer("sweepMs", options.sweepMs ?? 60_000, 1000, MAX_TIMER_MS),
+  };
+}

@@ -1,0 +1,60 @@
+import { Unsupported } from "../../core/errors/errors.ts";
+
+/** What `serve` needs of a process: Node's, Deno's and Bun's all fit. */
+export interface ProcessLike {
+  on(event: StopSignal, listener: () => void): unknown;
+  removeListener(event: StopSignal, listener: () => void): unknown;
+  exit(code: number): unknown;
+}
+
+export type StopSignal = keyof typeof EXIT_CODES;
+
+/** What a shell expects of a process that such a signal ended: 128 and its number. */
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+const SIGNALS = Object.keys(EXIT_CODES) as StopSignal[];
+
+/**
+ * Takes SIGINT and SIGTERM until the returned function is called: the first calls `onStop`, a second one, of either
+ * kind, ends the process at once.
+ *
+ * @throws {Unsupported} where there is no process that gets signals.
+ */
+export function handleStopSignals(target: ProcessLike, onStop: (signal: StopSignal) => void): () => void {
+  let isStopping = false;
+  const listeners = SIGNALS.map((signal) => {
+    const listener = () => {
+      if (isStopping) return target.exit(EXIT_CODES[signal]);
+      isStopping = true;
+      onStop(signal);
+    };
+    return [signal, listener] as const;
+  });
+  for (const [signal, listener] of listeners) target.on(signal, listener);
+  return () => {
+    for (const [signal, listener] of listeners) target.removeListener(signal, listener);
+  };
+}
+
+/** CPU time of this process so far, of all its threads, in milliseconds; null where the platform does not say. */
+export function cpuTimeMs(): number | null {
+  try {
+    const { process: own } = globalThis as {
+      readonly process?: { cpuUsage?(): { user: number; system: number } };
+    };
+    const used = own?.cpuUsage?.();
+    return used === undefined ? null : (used.user + used.system) / 1000;
+  } catch {
+    return null; // a sandbox that defines it to refuse it
+  }
+}
+
+/** The process this runs in. The one place of the worker that looks past the Web's globals. */
+export function thisProcess(): ProcessLike {
+  const { process: own } = globalThis as { readonly process?: Partial<ProcessLike> };
+  if (typeof own?.on !== "function" || typeof own.exit !== "function") {
+    throw new Unsupported(
+      "serve needs a process that gets signals, and this platform has none; use drain({ budgetMs }) in a short invocation, or run({ signal })",
+    );
+  }
+  return own as ProcessLike;
+}

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import type { Executor } from "../../../src/core/executor.ts";
+import { d1 } from "../../../src/drivers/d1.ts";
+import { Wadi, Worker } from "../../../src/index.ts";
+import { openD1 } from "../../../testing/d1.ts";
+
+/** A binding whose statements are counted when they are sent, also if they fail. */
+async function counted() {
+  const { binding, close } = await openD1();
+  const inner: Executor = d1(binding);
+  const state = { sent: 0 };
+  const executor: Executor = {
+    ...inner,
+    run(statement) {
+      state.sent++;
+      return inner.run(statement);
+    },
+    batch(statements) {
+      state.sent += statements.length;
+      return inner.batch(statements);
+    },
+  };
+  return { wadi: new Wadi(executor), state, close };
+}
+
+test("the first submit on an empty D1 takes fewer than 30 queries", async () => {
+  const { wadi, state, close } = await counted();
+  await wadi.submit("a", null);
+  expect(state.sent).toBeLessThan(30);
+  close();
+});
+
+test("the first drain on an empty D1 keeps within its queries, and can still work", async () => {
+  const { wadi, state, close } = await counted();
+  const worker = new Worker(wadi).task("a", () => 1);
+  const summary = await worker.drain();
+  expect(summary).toMatchObject({ claimed: 0, more: false, queries: state.sent });
+  expect(state.sent).toBeLessThanOrEqual(40);
+  close();
+});

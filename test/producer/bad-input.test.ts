@@ -1,0 +1,263 @@
+import Database from "better-sqlite3";
+import * as v from "valibot";
+import { describe, expect, test } from "vitest";
+import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
+import { defineTask, Wadi, Worker } from "../../src/index.ts";
+import { memoryWadi } from "../../testing/memory.ts";
+
+describe("bad input is refused before anything is sent, and the message names it", () => {
+  const bad: [what: string, call: (wadi: Wadi) => unknown, message: string | RegExp][] = [
+    [
+      "an unknown policy",
+      (w) => w.submit("a", 1, { key: "k", conflict: "merge" as never }),
+      /^conflict must be one of reuse, .* got "merge"$/,
+    ],
+    [
+      "a policy without a key",
+      (w) => w.submit("a", 1, { conflict: "reject" }),
+      "conflict needs a key; pass key too",
+    ],
+    [
+      "a negative delay",
+      (w) => w.submit("a", 1, { delayMs: -1 }),
+      "delayMs must be an integer from 0 to 100000000000000, got -1",
+    ],
+    [
+      "a fractional delay",
+      (w) => w.submit("a", 1, { delayMs: 0.5 }),
+      "delayMs must be an integer from 0 to 100000000000000, got 0.5",
+    ],
+    [
+      "a delay and a date",
+      (w) => w.submit("a", 1, { delayMs: 1, runAt: 5 }),
+      "pass either runAt or delayMs, not both",
+    ],
+    [
+      "a date in seconds",
+      (w) => w.submit("a", 1, { runAt: 1_700_000_000 }),
+      "runAt must be a Date or epoch milliseconds, got 1700000000: seconds, or a duration?",
+    ],
+    [
+      "a deadline that is a duration",
+      (w) => new Worker(w).task("a", () => 1).drain({ deadline: 20_000 }),
+      "deadline must be a Date or epoch milliseconds, got 20000: seconds, or a duration?",
+    ],
+    [
+      "an option of call that is none, with those of a wait among what it takes",
+      (w) => w.call("a", 1, { timeout: 5 } as never),
+      /^call has no option "timeout"; it takes key, .* limits, timeoutMs, signal, pollMs, maxPollMs, maxQueries, id$/,
+    ],
+    [
+      "an invalid date",
+      (w) => w.submit("a", 1, { runAt: new Date("x") }),
+      "runAt must be a Date or epoch milliseconds, got an invalid Date",
+    ],
+    [
+      "a definition written by hand",
+      (w) => w.submit({ name: "a" } as never, 1 as never),
+      "a task is a name, or what defineTask({ name }) gives; got another object",
+    ],
+    ["an empty name", (w) => w.submit("", 1), 'task name must be a string that is not empty, got ""'],
+    [
+      "no name",
+      (w) => w.submit(undefined as never, 1),
+      "a task is a name, or what defineTask({ name }) gives; got undefined",
+    ],
+    [
+      "a key with NUL",
+      (w) => w.submit("a", 1, { key: "k\0" }),
+      "key holds a NUL character or half of a surrogate pair; remove it",
+    ],
+    [
+      "a long key",
+      (w) => w.submit("a", 1, { key: "k".repeat(1025) }),
+      "key must be at most 1024 characters, got 1025",
+    ],
+    [
+      "no attempts",
+      (w) => w.submit("a", 1, { maxAttempts: 0 }),
+      "maxAttempts must be an integer from 1 to 1000000, got 0",
+    ],
+    [
+      "a huge priority",
+      (w) => w.submit("a", 1, { priority: 1001 }),
+      "priority must be an integer from -1000 to 1000, got 1001",
+    ],
+    [
+      "a misspelt option",
+      (w) => w.submit("a", 1, { prio: 1 } as never),
+      /^submit has no option "prio"; it takes key, /,
+    ],
+    [
+      "metadata that is no object",
+      (w) => w.submit("a", 1, { metadata: [1] as never }),
+      "metadata must be an object with JSON values",
+    ],
+    [
+      "a payload that is not JSON",
+      (w) => w.submit("a", { n: 1n }),
+      "the payload of a at n is a bigint, which JSON cannot hold; pass plain JSON values",
+    ],
+    [
+      "a bad entry among many",
+      (w) => w.submitMany("a", [{ payload: 1 }, { payload: 2, delayMs: -1 }]),
+      "entry 1 of submitMany: delayMs must be an integer from 0 to 100000000000000, got -1",
+    ],
+    [
+      "null for a date",
+      (w) => w.submit("a", 1, { runAt: null as never }),
+      "runAt must be a Date or epoch milliseconds, got null",
+    ],
+    [
+      "payloads without their entries",
+      (w) => w.submitMany("a", [1, 2] as never),
+      "each entry of submitMany must be an object { payload, ...options }, got 1 at 0",
+    ],
+    ["no entry", (w) => w.submitMany("a", [null] as never), /^each entry of submitMany must be an object/],
+    [
+      "a call without its options",
+      (w) => w.call("a", 1, null as never),
+      "the options of call must be an object, got null",
+    ],
+    [
+      "a queue that is not in a list",
+      (w) => w.stats("q" as never),
+      "stats takes an array of queues, got string",
+    ],
+    [
+      "a definition of nothing",
+      () => defineTask(undefined as never),
+      /^the options of defineTask must be an object/,
+    ],
+    [
+      "a payload among many that is not JSON",
+      (w) => w.submitMany("a", [{ payload: 1 }, { payload: { n: new Map() } }]),
+      /^entry 1 of submitMany: the payload of a at n is a Map/,
+    ],
+    ["a number for a task", (w) => w.submit(5 as never, 1), /^a task is a name, .* got 5$/],
+    ["no clock", (w) => new Wadi(w.executor, { clock: 5 as never }), /^clock must be a function/],
+    ["what is no list", (w) => w.submitMany("a", "x" as never), /^submitMany takes an array/],
+    ["what is no executor", () => new Wadi({} as never), /^new Wadi takes an executor, such as/],
+    ...[
+      { tries: 0 },
+      { tries: Number.NaN },
+      { tries: "2" },
+      { baseMs: -1 },
+      { capMs: null, baseMs: 0.5 },
+    ].map((retry): (typeof bad)[number] => [
+      `a retry policy of ${JSON.stringify(retry)}`,
+      (w) => new Wadi(w.executor, { retry: retry as never }),
+      /^retry\.(tries|baseMs|capMs) must be an integer from /,
+    ]),
+    ...[new Map([["a", 1]]), new Date(), Promise.resolve({ a: 1 })].map((metadata): (typeof bad)[number] => [
+      `metadata that is a ${metadata.constructor.name}`,
+      (w) => w.submit("a", 1, { metadata: metadata as never }),
+      "metadata must be an object with JSON values",
+    ]),
+    [
+      "a metadata hook that answers later",
+      (w) => new Wadi(w.executor, { metadata: (async () => ({ a: 1 })) as never }).submit("a", 1),
+      "what the metadata hook of new Wadi returns must be an object with JSON values, got a Promise",
+    ],
+    [
+      "a misspelt retry policy",
+      (w) => new Wadi(w.executor, { retry: { tires: 2 } as never }),
+      /^retry has no option "tires"/,
+    ],
+    [
+      "a misspelt retry option",
+      (w) => w.retry("x", { resetAtempt: true } as never),
+      /^retry has no option "resetAtempt"/,
+    ],
+    [
+      "a wait of a call",
+      (w) => w.call("a", 1, { timeoutMs: -1 }),
+      "timeoutMs must be an integer >= 0, got -1",
+    ],
+    ["a limit of 0", (w) => w.list({ limit: 0 }), "limit must be an integer from 1 to 1000, got 0"],
+    [
+      "a purge of nothing said",
+      (w) => (w as unknown as { purge(): Promise<number> }).purge(),
+      "purge takes { olderThanMs }, and { olderThanMs: 0 } deletes all that is finished",
+    ],
+    [
+      "a purge limit of 0",
+      (w) => w.purge({ olderThanMs: 0, limit: 0 }),
+      "limit must be an integer from 1 to 100000, got 0",
+    ],
+    [
+      "a purge of live tasks",
+      (w) => w.purge({ olderThanMs: 0, status: "queued" as never }),
+      'status must be one of succeeded, failed, canceled, got "queued"',
+    ],
+    ["a depth of 0", (w) => w.queueDepth("q", 0), "maxDepth must be an integer from 1 to 1000000, got 0"],
+    [
+      "a negative timeout",
+      (w) => w.wait("x", { timeoutMs: -1 }),
+      "timeoutMs must be an integer >= 0, got -1",
+    ],
+    ["a wait of nothing", (w) => w.waitByKey(""), 'key must be a string that is not empty, got ""'],
+    [
+      "a worker without slots",
+      (w) => new Worker(w, { concurrency: 0 }),
+      "concurrency must be an integer from 1 to 10000, got 0",
+    ],
+    [
+      "a drain without handlers",
+      (w) => new Worker(w).drain(),
+      "drain needs a handler: call worker.task(...) first",
+    ],
+    [
+      "a drain without time",
+      (w) => new Worker(w).task("a", () => 1).drain({ budgetMs: 0 }),
+      "budgetMs must be an integer from 1 to 2147483647, got 0",
+    ],
+    [
+      "a second handler",
+      (w) => new Worker(w).task("a", () => 1).task("a", () => 2),
+      '"a" has a handler in the queue "default" already',
+    ],
+    [
+      "a schema that is none",
+      () => defineTask({ name: "a", payload: {} as never }),
+      "payload must be a Standard Schema (zod, valibot, arktype, ...)",
+    ],
+  ];
+  test.each(bad)("%s", async (_what, call, message) => {
+    let requests = 0;
+    const executor = betterSqlite3(new Database(":memory:"));
+    const counting = { ...executor, run: count(executor.run), batch: count(executor.batch) };
+    function count<A extends unknown[], R>(send: (...args: A) => R) {
+      return (...args: A) => {
+        requests++;
+        return send(...args);
+      };
+    }
+    const wadi = new Wadi(counting);
+    const error = await Promise.resolve()
+      .then(() => call(wadi))
+      .then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+    expect(error).toMatchObject({
+      code: expect.stringMatching(/^(INVALID_ARGUMENT|SERIALIZATION_ERROR)$/),
+      retryable: false,
+    });
+    expect((error as Error).message).toMatch(message);
+    expect(requests).toBe(0);
+  });
+
+  test("a payload its schema refuses, with the places that are wrong and never the value", async () => {
+    const task = defineTask({
+      name: "mail",
+      payload: v.object({ to: v.pipe(v.string(), v.email()), n: v.number() }),
+    });
+    const wadi = memoryWadi();
+    await expect(wadi.submit(task, { to: "hunter2", n: "1" as never })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: expect.stringMatching(/^the payload of mail does not match its schema at to, n$/),
+    });
+    expect(await wadi.list()).toEqual([]);
+  });
+});

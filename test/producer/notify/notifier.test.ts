@@ -1,0 +1,297 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Executor } from "../../../src/core/executor.ts";
+import { pg } from "../../../src/drivers/pg.ts";
+import { Wadi, Worker } from "../../../src/index.ts";
+import { Notifier } from "../../../src/producer/notify/notifier.ts";
+import { memoryWadi } from "../../../testing/memory.ts";
+import { pgFixture } from "../../../testing/pg-fixture.ts";
+import { until } from "../../../testing/until.ts";
+
+/** Waits that would only end by a signal. */
+const BY_SIGNAL = { pollMs: 600_000, maxPollMs: 600_000, timeoutMs: 600_000 };
+
+/** The operations a client sends, in order. */
+function sent({ store }: Wadi): string[] {
+  const names: string[] = [];
+  const execute = store.execute.bind(store);
+  store.execute = (operation, call) => {
+    names.push(operation.name);
+    return execute(operation, call);
+  };
+  return names;
+}
+
+describe("signals within one Wadi", () => {
+  test("a submit tells which queues got tasks, also those that are due later, and nothing if it found one", async () => {
+    const wadi = memoryWadi();
+    const told: unknown[] = [];
+    const stop = wadi.signals.onQueued((queues) => told.push(queues));
+    await wadi.submit("a", 1, { queue: "x", key: "k" });
+    await wadi.submitMany("a", [{ payload: 1, queue: "y" }, { payload: 2, queue: "y" }, { payload: 3 }]);
+    await wadi.submit("a", 1, { delayMs: 60_000 });
+    await wadi.submit("a", 1, { runAt: Date.now() + 60_000 });
+    await wadi.submit("a", 1, { queue: "x", key: "k" });
+    expect(told).toEqual([["x"], ["y", "default"], ["default"], ["default"]]);
+    told.length = 0;
+    const { id } = await wadi.submit("a", 1, { queue: "z", delayMs: 1 });
+    await wadi.cancel(id);
+    await wadi.retry(id);
+    expect(told).toEqual([["z"], ["z"]]);
+    stop();
+    await wadi.submit("a", 1);
+    expect(told.length).toBe(2);
+    expect(wadi.signals.state).toBe("local");
+  });
+
+  test("a waiter that is woken reads the row at once", async () => {
+    const wadi = memoryWadi();
+    const { id } = await wadi.submit("a", null);
+    const names = sent(wadi);
+    const wait = wadi.wait(id, BY_SIGNAL);
+    await vi.waitUntil(() => names.length === 1);
+    await wadi.cancel(id);
+    expect((await wait).status).toBe("canceled");
+    expect(names).toEqual(["getStatus", "cancel", "get"]);
+  });
+
+  test("a signal that came too early costs a look and ends nothing", async () => {
+    const wadi = memoryWadi();
+    const { id } = await wadi.submit("a", null);
+    const names = sent(wadi);
+    const wait = wadi.wait(id, BY_SIGNAL);
+    await vi.waitUntil(() => names.length === 1);
+    wadi.signals.done([id, "another"]);
+    await vi.waitUntil(() => names.length === 2);
+    await wadi.cancel(id);
+    expect((await wait).status).toBe("canceled");
+    expect(names).toEqual(["getStatus", "get", "cancel", "get"]);
+  });
+
+  test("a call is a submit and one read", async () => {
+    const wadi = memoryWadi();
+    const names = sent(wadi);
+    wadi.signals.onQueued(async () => {
+      const store = wadi.store;
+      const [task] = (
+        await store.claim({
+          pools: [{ lanes: [{ queue: "default", name: "a", quota: 1 }], limit: 1 }],
+          workerId: "w",
+          leaseMs: 9999,
+          limited: false,
+        })
+      ).tasks;
+      await store.settle([
+        { id: task!.id, workerId: "w", attempt: 1, outcome: "complete", resultJson: "42" },
+      ]);
+      wadi.signals.done([task!.id]);
+    });
+    expect(await wadi.call("a", 1, BY_SIGNAL)).toBe(42);
+    expect(names).toEqual(["submit", "claim", "settle", "get"]);
+    names.length = 0;
+    expect(await wadi.call("a", 1, { key: "k" })).toBe(42);
+    // The key's task is done: its row came with the submit.
+    expect(await wadi.call("a", 2, { key: "k", conflict: "reuse-succeeded" })).toBe(42);
+    expect(names).toEqual(["submit", "claim", "settle", "get", "submit"]);
+  });
+
+  test("the wait of a key follows it to a new task", async () => {
+    const wadi = memoryWadi();
+    const first = await wadi.submit("a", null, { key: "k" });
+    const names = sent(wadi);
+    const wait = wadi.waitByKey("k", BY_SIGNAL);
+    await vi.waitUntil(() => names.length === 1);
+    const second = await wadi.submit("a", null, { key: "k", conflict: "replace" });
+    wadi.signals.done([first.id]);
+    await vi.waitUntil(() => names.length === 3);
+    wadi.signals.done([first.id]);
+    await wadi.cancel(second.id);
+    await vi.waitUntil(() => names.includes("get"));
+    wadi.signals.done([second.id]);
+    expect((await wait).id).toBe(second.id);
+  });
+});
+
+describe("a lost connection", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** An executor whose listen calls are answered by the test. */
+  function listening() {
+    const calls: { channels: readonly string[]; open(): void; refuse(): void; lose(): void }[] = [];
+    let stops = 0;
+    const listen: Executor["listen"] = (channels, _onSignal, onClose) =>
+      new Promise((resolve, reject) => {
+        const refuse = () => reject(new Error("refused"));
+        calls.push({ channels, open: () => resolve(() => stops++), refuse, lose: () => onClose() });
+      });
+    const signals = new Notifier({ ...memoryWadi().executor, listen });
+    return { signals, calls, stops: () => stops };
+  }
+  const settle = () => vi.advanceTimersByTimeAsync(0);
+
+  test("is opened again with growing pauses while somebody is subscribed", async () => {
+    const { signals, calls } = listening();
+    expect(signals.state).toBe("local");
+    const release = signals.subscribe("t", () => {});
+    signals.subscribe("u", () => {});
+    expect(calls.map(({ channels }) => channels)).toEqual([["cairnq_done"]]);
+    expect(signals.state).toBe("polling");
+    const pauses: number[] = [];
+    for (let round = 1; round <= 8; round++) {
+      calls.at(-1)!.refuse();
+      await settle();
+      expect(signals.state).toBe("polling");
+      const sinceMs = Date.now();
+      await vi.advanceTimersToNextTimerAsync();
+      expect(calls.length).toBe(round + 1);
+      pauses.push(Date.now() - sinceMs);
+    }
+    pauses.forEach((pause, i) => {
+      const window = Math.min(30_000, 1000 * 2 ** i);
+      expect(pause).toBeGreaterThanOrEqual(window / 2);
+      expect(pause).toBeLessThanOrEqual(window);
+    });
+    calls.at(-1)!.open();
+    await settle();
+    expect(signals.state).toBe("listening");
+    calls.at(-1)!.lose();
+    calls.at(-1)!.lose();
+    expect(signals.state).toBe("polling");
+    await vi.advanceTimersByTimeAsync(1000); // a success begins the pauses anew
+    expect(calls.length).toBe(10);
+    release();
+  });
+
+  test("is left alone while nobody is subscribed, with no timer, and not tried sooner than its pause", async () => {
+    const { signals, calls } = listening();
+    const release = signals.subscribe("t", () => {});
+    calls[0]!.open();
+    await settle();
+    release();
+    expect(signals.state).toBe("listening");
+    calls[0]!.lose();
+    expect(signals.state).toBe("local");
+    expect(vi.getTimerCount()).toBe(0);
+    signals.subscribe("t", () => {})();
+    expect([vi.getTimerCount(), calls.length]).toEqual([0, 1]);
+    const releaseAgain = signals.subscribe("t", () => {});
+    expect([vi.getTimerCount(), calls.length]).toEqual([1, 1]);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(calls.length).toBe(2);
+    releaseAgain();
+  });
+
+  test("is given up a minute after the last subscriber left, and opened again for the next", async () => {
+    const { signals, calls, stops } = listening();
+    const release = signals.subscribe("t", () => {});
+    calls[0]!.open();
+    await settle();
+    release();
+    await vi.advanceTimersByTimeAsync(59_000);
+    signals.subscribe("u", () => {})();
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect([signals.state, stops()]).toEqual(["listening", 0]);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([signals.state, stops(), calls.length]).toEqual(["local", 1, 1]);
+    signals.subscribe("t", () => {});
+    calls[1]!.open();
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect([signals.state, stops()]).toEqual(["listening", 1]);
+  });
+
+  test("tells those who wait for work that they may have missed some", async () => {
+    const { signals, calls } = listening();
+    const told: unknown[] = [];
+    const stop = signals.onQueued((queues) => told.push(queues));
+    expect(calls.map(({ channels }) => channels)).toEqual([["cairnq_queued"]]);
+    calls[0]!.open();
+    await settle();
+    calls[0]!.lose();
+    expect(told).toEqual([null, null]);
+    stop();
+  });
+
+  test("ends with close, also one that is only being opened", async () => {
+    const { signals, calls, stops } = listening();
+    signals.subscribe("t", () => {});
+    signals.onQueued(() => {});
+    calls[0]!.open();
+    const closed = signals.close();
+    calls[1]!.open();
+    await closed;
+    await settle();
+    expect([stops(), signals.state, vi.getTimerCount()]).toEqual([2, "local", 0]);
+  });
+
+  test("is not waited for by close while it is being opened, nor opened again by those who go on waiting", async () => {
+    const { signals, calls, stops } = listening();
+    signals.subscribe("t", () => {});
+    await signals.close(); // a pool may have no connection to give before this returns
+    signals.subscribe("u", () => {});
+    signals.onQueued(() => {});
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([calls.length, signals.state]).toEqual([1, "local"]);
+    calls[0]!.open();
+    await settle();
+    expect([stops(), signals.state]).toEqual([1, "local"]);
+  });
+});
+
+describe("signals of Postgres", () => {
+  const db = pgFixture("select 1");
+  const killListeners = () =>
+    db.admin.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen%' and pid <> pg_backend_pid()",
+    );
+
+  test("tell a Wadi what another did, and again after its connection was killed", async () => {
+    const mine = new Wadi(pg(db.pool()));
+    const theirs = new Wadi(pg(db.pool()));
+    const told: unknown[] = [];
+    await mine.migrate();
+    const stop = mine.signals.onQueued((queues) => told.push(queues?.join() ?? null));
+    await until(() => mine.signals.state === "listening");
+    expect(told.splice(0)).toEqual([null]);
+    const drain = () => new Worker(theirs).task("a", ({ payload }) => payload).drain();
+
+    for (let round = 0; round < 2; round++) {
+      const { id } = await theirs.submit("a", round, { queue: "q" });
+      await until(() => told.includes("q"));
+      const call = mine.call("a", round, BY_SIGNAL);
+      const wait = mine.wait((await theirs.submit("a", round)).id, BY_SIGNAL);
+      await until(async () => (await theirs.stats()).default!.queued === 2);
+      await drain();
+      expect([await call, (await wait).result]).toEqual([round, round]);
+      await theirs.cancel(id);
+      told.length = 0;
+      if (round === 1) break;
+      await killListeners();
+      await until(() => mine.signals.state === "polling");
+      expect(told).toEqual([null]);
+      await until(() => mine.signals.state === "listening");
+      expect(told).toEqual([null, null]);
+    }
+    stop();
+    await mine.close();
+    expect(mine.signals.state).toBe("local");
+  });
+
+  test("leave a pool that can be ended, though somebody still waits", async () => {
+    const pool = db.pool();
+    const wadi = new Wadi(pg(pool));
+    const { id } = await wadi.submit("a", null);
+    const stop = new AbortController();
+    const wait = wadi.wait(id, { pollMs: 5, maxPollMs: 5, signal: stop.signal });
+    await until(() => wadi.signals.state === "listening");
+    await wadi.close();
+    await new Promise((resolve) => setTimeout(resolve, 50)); // the wait looks again, and again
+    expect(wadi.signals.state).toBe("local");
+    stop.abort(new Error("enough"));
+    await expect(wait).rejects.toThrow("enough");
+    await pool.end();
+  });
+});

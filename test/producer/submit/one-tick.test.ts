@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { DriverError, Wadi, Worker } from "../../../src/index.ts";
+import { memoryWadi } from "../../../testing/memory.ts";
+import { pickTargets } from "../../../testing/targets.ts";
+
+const targets = pickTargets(["better-sqlite3-file", "pg"]);
+
+test.each(targets)(
+  "submits of one key in one tick meet each other in their order, on $name",
+  async (target) => {
+    const { executor, close } = await target.open();
+    try {
+      const wadi = new Wadi(executor);
+      for (let round = 0; round < 10; round++) {
+        const key = `k${round}`;
+        const submit = (payload: number) => wadi.submit("a", payload, { key, conflict: "replace" });
+        await Promise.all([1, 2, 3, 4].map(submit));
+        expect((await wadi.getByKey(key))?.payload).toBe(4);
+      }
+      expect((await wadi.stats()).default).toMatchObject({ queued: 10, canceled: 30 });
+    } finally {
+      await close();
+    }
+  },
+);
+
+test("they keep their order also when what one of them sends is refused", async () => {
+  const wadi = memoryWadi();
+  const { store } = wadi;
+  const submit = store.submit.bind(store);
+  const sent: unknown[] = [];
+  store.submit = async (tasks, ...rest) => {
+    if (tasks.length > 1) throw new DriverError("refused", {});
+    // The first of them takes longest: what does not wait for it would overtake it.
+    if (tasks[0]!.columns.payload === "0") await new Promise((resolve) => setTimeout(resolve, 20));
+    sent.push(tasks[0]!.columns.payload);
+    return submit(tasks, ...rest);
+  };
+  const keys = ["a", "b", "a", "b"];
+  await Promise.all(keys.map((key, n) => wadi.submit("t", n, { key, conflict: "replace" })));
+  expect(sent).toEqual(["0", "1", "2", "3"]);
+});
+
+test.each(targets)(
+  "a drain that begins after its deadline does nothing and says so, on $name",
+  async (target) => {
+    const { executor, close } = await target.open();
+    try {
+      const wadi = new Wadi(executor);
+      await wadi.submit("a", 1);
+      const worker = new Worker(wadi).task("a", () => 1);
+      expect(await worker.drain({ deadline: Date.now() - 5000 })).toMatchObject({ claimed: 0, more: true });
+      expect(await worker.drain({ budgetMs: 1 })).toMatchObject({ failed: 0, lost: 0 });
+    } finally {
+      await close();
+    }
+  },
+);

@@ -1,0 +1,177 @@
+import { describe, expect, test, vi } from "vitest";
+import { type TaskState, TaskTimeout, Wadi, Worker } from "../../../src/index.ts";
+import { memoryWadi } from "../../../testing/memory.ts";
+import { pickTargets } from "../../../testing/targets.ts";
+
+const FAST = { pollMs: 1, maxPollMs: 1 };
+const SLOW = { pollMs: 600_000, maxPollMs: 600_000, timeoutMs: 600_000 };
+
+async function collect(changes: AsyncIterable<TaskState>): Promise<TaskState[]> {
+  const seen: TaskState[] = [];
+  for await (const change of changes) seen.push(change);
+  return seen;
+}
+
+describe("watch", () => {
+  test.each(pickTargets(["better-sqlite3-file", "libsql-http", "d1", "pg", "neon-http"]))(
+    "tells every change until the task is done, on $name",
+    async (target) => {
+      const { executor, close } = await target.open();
+      try {
+        const wadi = new Wadi(executor);
+        const { id } = await wadi.submit("a", null);
+        const told: TaskState[] = [];
+        const watching = (async () => {
+          for await (const change of wadi.watch(id, FAST)) told.push(change);
+        })();
+        const seen = (progress: number | null) => vi.waitUntil(() => told.at(-1)?.progress === progress);
+        await vi.waitUntil(() => told.length === 1);
+        await new Worker(wadi)
+          .task("a", async ({ progress }) => {
+            await progress(0.5, "half");
+            await seen(0.5);
+            await progress(0.75);
+            await seen(0.75);
+          })
+          .drain();
+        await watching;
+        const steps = told.filter(({ status, progress }) => status !== "running" || progress !== null);
+        expect(steps).toEqual([
+          { id, status: "queued", progress: null, message: null, attempt: 0 },
+          { id, status: "running", progress: 0.5, message: "half", attempt: 1 },
+          { id, status: "running", progress: 0.75, message: "half", attempt: 1 },
+          { id, status: "succeeded", progress: 1, message: "half", attempt: 1 },
+        ]);
+      } finally {
+        await close();
+      }
+    },
+  );
+
+  test("says nothing twice, and tells a task that is done already", async () => {
+    const wadi = memoryWadi();
+    const { id } = await wadi.submit("a", null);
+    const changes = wadi.watch(id, FAST);
+    expect((await changes.next()).value).toMatchObject({ id, status: "queued" });
+    let looks = 0;
+    const { getStatus } = wadi.store;
+    wadi.store.getStatus = async (...args) => {
+      if (++looks === 5) await wadi.cancel(id);
+      return getStatus.apply(wadi.store, args);
+    };
+    expect(await collect(changes)).toEqual([expect.objectContaining({ status: "canceled" })]);
+    expect((await collect(wadi.watch(id))).map(({ status }) => status)).toEqual(["canceled"]);
+  });
+
+  test("is woken by a signal", async () => {
+    const wadi = memoryWadi();
+    const { id } = await wadi.submit("a", null);
+    const changes = wadi.watch(id, SLOW);
+    await changes.next();
+    const next = changes.next();
+    await wadi.cancel(id);
+    expect((await next).value).toMatchObject({ status: "canceled" });
+    expect(await changes.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test("ends with a TaskTimeout that tells the task as last seen", async () => {
+    const wadi = memoryWadi();
+    const task = await wadi.submit("a", null);
+    const error = await collect(wadi.watch(task, { ...FAST, timeoutMs: 5 })).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(TaskTimeout);
+    expect(error).toMatchObject({ id: task.id, task: { status: "queued" } });
+    expect((error as Error).message).toMatch(/^waited 5 ms for task task_\w+: it was never claimed/);
+    await expect(collect(wadi.watch("none", { timeoutMs: 0 }))).rejects.toThrow("there is no such task");
+  });
+
+  test("ends with the reason of its signal, also while nobody asks for the next change", async () => {
+    const wadi = memoryWadi();
+    const { id } = await wadi.submit("a", null);
+    const stop = new AbortController();
+    const changes = wadi.watch(id, { ...SLOW, signal: stop.signal });
+    await changes.next();
+    const next = changes.next();
+    stop.abort(new Error("request closed"));
+    await expect(next).rejects.toThrow("request closed");
+    expect(await changes.next()).toEqual({ done: true, value: undefined });
+    const idle = new AbortController();
+    const others = wadi.watch(id, { ...SLOW, signal: idle.signal });
+    await others.next();
+    idle.abort(new Error("gone"));
+    await expect(others.next()).rejects.toThrow("gone");
+    expect(() => wadi.watch(id, { signal: AbortSignal.abort(new Error("early")) })).toThrow("early");
+  });
+
+  test("return() releases everything at once, in the middle of a pause, of a look, and before the first", async () => {
+    const wadi = memoryWadi();
+    const { id } = await wadi.submit("a", null);
+    const subscribe = vi.spyOn(wadi.signals, "subscribe");
+    let released = 0;
+    subscribe.mockImplementation(() => () => void released++);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const signal = new AbortController().signal;
+      const removed = vi.spyOn(signal, "removeEventListener");
+      const changes = wadi.watch(id, { ...SLOW, signal });
+      await changes.next();
+      const next = changes.next();
+      await vi.waitUntil(() => vi.getTimerCount() === 1);
+      expect(await changes.return!()).toEqual({ done: true, value: undefined });
+      expect(await next).toEqual({ done: true, value: undefined });
+      expect([vi.getTimerCount(), removed.mock.calls.length > 0]).toEqual([0, true]);
+      expect(released).toBe(subscribe.mock.calls.length);
+
+      const untouched = wadi.watch(id, { ...SLOW, signal });
+      const before = removed.mock.calls.length;
+      await untouched.return!();
+      expect(removed.mock.calls.length).toBe(before + 1);
+      expect(await untouched.next()).toEqual({ done: true, value: undefined });
+
+      wadi.store.getStatus = (_ref, call) =>
+        new Promise((_, reject) =>
+          call!.signal!.addEventListener("abort", () => reject(call!.signal!.reason)),
+        );
+      const looking = wadi.watch(id, SLOW);
+      const first = looking.next();
+      await looking.return!();
+      expect(await first).toEqual({ done: true, value: undefined });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("a break in the loop releases too", async () => {
+    const wadi = memoryWadi();
+    const { id } = await wadi.submit("a", null);
+    for await (const change of wadi.watch(id, SLOW)) {
+      expect(change.id).toBe(id);
+      break;
+    }
+  });
+
+  test("bad input is refused at once", () => {
+    const wadi = memoryWadi();
+    expect(() => wadi.watch("")).toThrow('id must be a string that is not empty, got ""');
+    expect(() => wadi.watch(undefined as never)).toThrow("watch takes a task or its id, got undefined");
+    expect(() => wadi.watchByKey("k", { pollMs: 0 })).toThrow("pollMs must be an integer from 1 to");
+    expect(() => wadi.watch("x", { poll: 1 } as never)).toThrow('watch has no option "poll"');
+  });
+});
+
+describe("watchByKey", () => {
+  test("waits for a key without a task, and goes on with the task that replaces it", async () => {
+    const wadi = memoryWadi();
+    const changes = wadi.watchByKey("k", FAST);
+    const next = changes.next();
+    const first = await wadi.submit("a", 1, { key: "k" });
+    expect((await next).value).toMatchObject({ id: first.id, status: "queued" });
+    const second = await wadi.submit("a", 2, { key: "k", conflict: "replace" });
+    expect((await changes.next()).value).toMatchObject({ id: second.id, status: "queued" });
+    const last = changes.next();
+    await wadi.cancelByKey("k");
+    expect((await last).value).toMatchObject({ id: second.id, status: "canceled" });
+    expect((await changes.next()).done).toBe(true);
+  });
+});

@@ -1,0 +1,298 @@
+import Database from "better-sqlite3";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Row, Value } from "../../src/core/executor.ts";
+import type { StatementName, StatementParams } from "../../src/core/generated/statements.ts";
+import { bind } from "../../src/core/statement.ts";
+import { sqlite as protocol } from "../../src/protocol/sqlite.ts";
+import { groupsJson } from "../../testing/groups-json.ts";
+import { createStatementDatabase, type StatementClient } from "../../testing/postgres-client.ts";
+import { PLAIN_CLAIM, seededRandom, type TaskInput, taskInput } from "../../testing/task-input.ts";
+
+const JSON_COLUMNS = ["payload", "result", "error", "metadata"];
+const QUEUES = ["default", "mail"];
+const NAMES = ["resize", "send", "sum"];
+const OUTCOMES = ["complete", "succeed", "retry", "fail", "release"];
+const POLICIES = ["reuse", "reuse-succeeded", "reject", "replace", "debounce"] as const;
+const STATUSES = ["queued", "running", "succeeded", "failed", "canceled"];
+
+let postgres: StatementClient;
+let sqlite: Database.Database;
+
+beforeAll(async () => {
+  postgres = await createStatementDatabase();
+  sqlite = new Database(":memory:");
+  for (const { statements } of protocol.migrations) for (const sql of statements) sqlite.exec(sql);
+});
+
+afterAll(async () => {
+  await postgres.end();
+  sqlite.close();
+});
+
+/** Runs one statement on both databases, expects the same rows in any order and returns them. */
+async function both<N extends StatementName>(name: N, values: StatementParams[N]): Promise<Row[]> {
+  const rows = normalize(onSqlite(name, values));
+  expect(normalize(await postgres.run(name, values)), `${name} ${JSON.stringify(values)}`).toEqual(rows);
+  return rows;
+}
+
+function onSqlite<N extends StatementName>(name: N, values: StatementParams[N]): Row[] {
+  const { sql, params } = bind({ protocol }, name, values);
+  const statement = sqlite.prepare<unknown[], Row>(sql);
+  if (statement.reader) return statement.all(...params);
+  statement.run(...params);
+  return [];
+}
+
+async function submitKeyed(tasks: readonly TaskInput[], now_ms: number): Promise<void> {
+  const json = JSON.stringify(tasks);
+  const values = { keys_json: json, tasks_json: json, now_ms };
+  const rows = sqlite.transaction(() => {
+    onSqlite("cancel_replaced_tasks", values);
+    onSqlite("free_task_keys", values);
+    onSqlite("insert_keyed_tasks", values);
+    onSqlite("insert_task_keys", values);
+    return onSqlite("select_keyed_tasks", values);
+  })();
+  await postgres.query("begin");
+  await postgres.run("lock_task_keys", values);
+  await postgres.run("cancel_replaced_tasks", values);
+  await postgres.run("lock_debounced_tasks", values);
+  const twins = await postgres.run("submit_keyed_tasks", values);
+  await postgres.query("commit");
+  expect(normalize(twins), JSON.stringify(tasks)).toEqual(normalize(rows));
+}
+
+async function expectEqualTables(): Promise<void> {
+  for (const sql of ["select * from cairnq_tasks", "select key, task_id from cairnq_task_keys"]) {
+    expect(normalize(await postgres.query(sql))).toEqual(
+      normalize(sqlite.prepare<unknown[], Row>(sql).all()),
+    );
+  }
+}
+
+/** One form for both: text cells, JSON with sorted fields, sorted rows. */
+function normalize(rows: readonly Row[]): Row[] {
+  return rows
+    .map((row) =>
+      Object.fromEntries(
+        Object.entries(row)
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([column, value]) => {
+            if (value === null) return [column, null];
+            return [column, JSON_COLUMNS.includes(column) ? sortFields(String(value)) : String(value)];
+          }),
+      ),
+    )
+    .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+function sortFields(json: string): string {
+  return JSON.stringify(JSON.parse(json), (_, value: unknown) =>
+    value !== null && typeof value === "object" && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}
+
+test("every way out of running leaves the same row on both dialects", async () => {
+  const settlements: object[] = [];
+  const leases: object[] = [];
+  let count = 0;
+  for (const outcome of [...OUTCOMES, "lost", "expired"]) {
+    for (const canceled of [false, true]) {
+      for (const max_attempts of [1, 2]) {
+        for (const delay_ms of [0, 500]) {
+          const id = `exit_${String(count++).padStart(3, "0")}`;
+          const groups_json = groupsJson([taskInput(id, { queue: "exits", max_attempts, payload: [count] })]);
+          await both("insert_tasks", { groups_json, now_ms: 1_000 });
+          const lanes_json = JSON.stringify([{ queue: "exits", name: "resize", quota: 1 }]);
+          const lease_ms = outcome === "expired" ? 10 : 1_000;
+          await both("claim_tasks", {
+            lanes_json,
+            worker_id: `w:${id}`,
+            lease_ms,
+            max_tasks: 1,
+            ...PLAIN_CLAIM,
+            now_ms: 1_000,
+          });
+          const owned = { id, worker_id: `w:${id}`, now_ms: 1_001 };
+          await both("update_progress", { ...owned, progress: 0.25, message: "a quarter" });
+          if (canceled) await both("cancel_task", { id, key: null, now_ms: 1_002 });
+          const worker_id = outcome === "lost" ? "w:other" : `w:${id}`;
+          leases.push({ id, worker_id });
+          if (outcome === "expired") continue;
+          const error = {
+            type: "Error",
+            code: "handler_error",
+            message: "no",
+            retryable: true,
+            details: null,
+          };
+          settlements.push({
+            ...{ id, worker_id, attempt: 1, delay_ms, outcome: outcome === "lost" ? "complete" : outcome },
+            ...(outcome === "retry" || outcome === "fail"
+              ? { error }
+              : { result: delay_ms === 0 ? null : { ok: 1 } }),
+          });
+        }
+      }
+    }
+  }
+  const renewed = await both("renew_leases", {
+    leases_json: JSON.stringify(leases),
+    lease_ms: 1_500,
+    now_ms: 1_020,
+  });
+  expect(renewed).toHaveLength(40);
+  const settled = await both("settle_tasks", {
+    settlements_json: JSON.stringify(settlements),
+    now_ms: 1_100,
+  });
+  expect(settled).toHaveLength(40);
+  expect(await both("recover_leases", { now_ms: 1_011 })).toHaveLength(8);
+  expect(await both("recover_leases", { now_ms: 1_011 })).toHaveLength(0);
+  await expectEqualTables();
+});
+
+test("1500 random steps leave the same rows on both dialects", { timeout: 120_000 }, async () => {
+  const random = seededRandom(7);
+  const one = <T>(list: readonly T[]): T => list[random(list.length)]!;
+  const maybe = <T>(value: T): T | null => (random(2) === 0 ? value : null);
+  let now_ms = 10_000;
+  let claims = 0;
+  const seen = new Set<Value>();
+  let ids: string[] = [];
+  let held: { id: string; worker_id: string; attempt: number }[] = [];
+
+  const task = (key: string | null): TaskInput => {
+    const id = random(12) === 0 && ids.length > 0 ? one(ids) : `task_${String(ids.length).padStart(6, "0")}`;
+    ids = ids.includes(id) ? ids : [...ids, id];
+    const parent = random(4) === 0 && ids.length > 1 ? one(ids) : null;
+    return taskInput(id, {
+      ...{ name: one(NAMES), queue: one(QUEUES), payload: one([null, 1, "é", { b: [1], a: null }]), key },
+      ...{
+        max_attempts: 1 + random(3),
+        priority: one([0, 0, 5, -3]),
+        conflict: key === null ? null : one(POLICIES),
+      },
+      ...(random(3) === 0 ? {} : { own_name: NAMES[0] }),
+      ...(random(4) === 0 ? { throttle_ms: 10 * random(40) } : {}),
+      ...(random(4) === 0 ? { max_delay_ms: 10 * random(10) } : {}),
+      ...(random(3) === 0 ? { run_at_ms: now_ms + 10 * random(40) - 100 } : { delay_ms: one([0, 0, 50]) }),
+      ...{
+        parent_id: parent,
+        root_id: parent,
+        correlation_id: maybe(`c${random(3)}`),
+        metadata: { n: random(9) },
+      },
+    });
+  };
+  const list = (make: () => TaskInput) => [
+    ...new Map(Array.from({ length: 1 + random(4) }, make).map((t) => [t.id, t])).values(),
+  ];
+  const lanes = (): string =>
+    JSON.stringify(
+      QUEUES.filter(() => random(3) > 0).flatMap((queue) =>
+        random(3) === 0
+          ? [{ queue, name: null as string | null, quota: 1 + random(3) }]
+          : NAMES.filter(() => random(2) > 0).map((name) => ({ queue, name, quota: 1 + random(3) })),
+      ),
+    );
+  const target = () =>
+    random(2) === 0 ? { id: one(ids) ?? "none", key: null } : { id: null, key: `k${random(4)}` };
+  const filter = () => ({ queue: maybe(one(QUEUES)), status: maybe(one(STATUSES)), name: maybe(one(NAMES)) });
+  const page = () => ({ max_tasks: 1 + random(20), skip_tasks: random(3) });
+  // Some leases are asked for with a wrong owner or attempt.
+  const leased = () =>
+    held
+      .filter(() => random(2) === 0)
+      .map(
+        (lease) =>
+          [
+            { ...lease, worker_id: "w:x" },
+            { ...lease, attempt: 7 },
+          ][random(12)] ?? lease,
+      );
+
+  const claim = async (): Promise<void> => {
+    const worker_id = `w:${++claims}`;
+    const values = {
+      lanes_json: lanes(),
+      worker_id,
+      lease_ms: 10 + 10 * random(30),
+      max_tasks: 1 + random(6),
+      ...PLAIN_CLAIM,
+      now_ms,
+    };
+    const rows = await both("claim_tasks", values);
+    held = [
+      ...held,
+      ...rows.map((row) => ({ id: String(row.id), worker_id, attempt: Number(row.attempt) })),
+    ].slice(-30);
+    expect(await both("select_claimed", { worker_id })).toHaveLength(rows.length);
+  };
+  const settle = () => {
+    const settlements = leased().map((lease) => ({
+      ...{ ...lease, outcome: one(OUTCOMES), delay_ms: maybe(random(200)) },
+      ...(random(2) === 0
+        ? { result: one([null, { a: 1 }]), error: null }
+        : { error: { code: "handler_error" } }),
+    }));
+    return both("settle_tasks", { settlements_json: JSON.stringify(settlements), now_ms });
+  };
+
+  const steps: (() => Promise<unknown>)[] = [
+    () => claim(),
+    () => claim(),
+    () => settle(),
+    () => settle(),
+    () => both("insert_tasks", { groups_json: groupsJson(list(() => task(null))), now_ms }),
+    () =>
+      submitKeyed([...new Map(list(() => task(`k${random(4)}`)).map((t) => [t.key, t])).values()], now_ms),
+    () => both("recover_leases", { now_ms }),
+    () =>
+      both("renew_leases", { leases_json: JSON.stringify(leased()), lease_ms: 10 + 10 * random(30), now_ms }),
+    async () => {
+      const lease = held[random(held.length || 1)];
+      const values = { progress: maybe(random(5) / 4), message: maybe("half way"), now_ms };
+      if (lease !== undefined)
+        await both("update_progress", { id: lease.id, worker_id: lease.worker_id, ...values });
+    },
+    () => both("cancel_task", { ...target(), now_ms }),
+    () => both("retry_task", { ...target(), reset_attempt: random(2), now_ms }),
+    () => both("select_task", target()),
+    () => both("select_retried", target()),
+    () => both("select_task_status", target()),
+    () => {
+      const ids_json = JSON.stringify(ids.slice(-40));
+      const watched_json = JSON.stringify([...ids.slice(0, 3), "none"]);
+      return both("select_task_states", { ids_json, watched_json, keys_json: '["k0", "k2", "none"]' });
+    },
+    () => both("select_task_owners", { ids_json: JSON.stringify(ids.filter(() => random(4) === 0)) }),
+    () => both("select_tasks", { ids_json: JSON.stringify(ids.filter(() => random(4) === 0)) }),
+    () => both("select_next_due", { lanes_json: lanes(), now_ms }),
+    () => both("count_queued", { queue: one(QUEUES), max_depth: 1 + random(20) }),
+    () => both("count_tasks", { queues_json: maybe(JSON.stringify([one(QUEUES)])) }),
+    () => both("list_tasks", { ...filter(), ...page() }),
+    () => {
+      const root =
+        random(2) === 0
+          ? { root_id: one(ids) ?? "none", correlation_id: maybe("c1") }
+          : { root_id: null, correlation_id: "c2" };
+      return both("list_related_tasks", { ...root, ...filter(), ...page() });
+    },
+    () =>
+      both("purge_tasks", { older_than_ms: 10 * random(200), ...filter(), max_tasks: 1 + random(4), now_ms }),
+  ];
+  await submitKeyed([task("k0")], now_ms);
+  for (let step = 0; step < 1_500; step++) {
+    now_ms += 10 * random(4);
+    await one(steps)();
+    if (step % 50 !== 0) continue;
+    await expectEqualTables();
+    for (const row of await both("count_tasks", { queues_json: null })) seen.add(row.status ?? null);
+  }
+  await expectEqualTables();
+  expect(seen.size).toBe(STATUSES.length);
+});

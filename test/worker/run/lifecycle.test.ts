@@ -1,0 +1,146 @@
+import { EventEmitter } from "node:events";
+import { expect, test, vi } from "vitest";
+import type { DrainSummary } from "../../../src/worker/drain/tally.ts";
+import { Lifecycle } from "../../../src/worker/run/lifecycle.ts";
+import { Runner } from "../../../src/worker/run/runner.ts";
+import { memoryWadi } from "../../../testing/memory.ts";
+
+const totals = { claimed: 3 } as DrainSummary;
+
+/** A stay whose drains only wait for their stop; `fail` ends the drain under way. */
+function stay() {
+  const stops: number[] = [];
+  let begun = 0;
+  let fail: (error: unknown) => void = () => {};
+  const wadi = memoryWadi();
+  const made = new Lifecycle(
+    () =>
+      new Runner({
+        wadi,
+        hooks: {},
+        retention: [],
+        sweepMs: 60_000,
+        newDrain: (endless) => ({
+          status: { running: [], ready: 0, slots: 10, totals },
+          run() {
+            begun++;
+            return new Promise((resolve, reject) => {
+              fail = reject;
+              const stopped = () => resolve({ ...totals, succeeded: stops.push(endless.graceMs) });
+              if (endless.signal.aborted) stopped();
+              else endless.signal.addEventListener("abort", stopped);
+            });
+          },
+        }),
+      }),
+  );
+  return { stay: made, stops, begun: () => begun, fail: (error: unknown) => fail(error) };
+}
+
+class FakeProcess extends EventEmitter {
+  readonly exits: number[] = [];
+  exit(code: number): void {
+    this.exits.push(code);
+  }
+}
+
+test("a run ends by stop, which may be called at any time and more than once", async () => {
+  const { stay: worker, stops } = stay();
+  await worker.stop();
+  expect(worker.stats).toBeNull();
+  const running = worker.run({ graceMs: 7 });
+  expect(worker.stats?.state).toBe("running");
+  const stopping = Promise.all([worker.stop({ graceMs: 5 }), worker.stop()]);
+  expect(worker.stats?.state).toBe("stopping");
+  await stopping;
+  expect(worker.stats).toMatchObject({ state: "stopped", totals: { claimed: 3 } });
+  expect(await running).toMatchObject({ claimed: 3, succeeded: 1 });
+  await worker.stop();
+  expect(stops).toEqual([5]);
+});
+
+test("a run ends by its signal, also by one that is aborted already, with its own grace", async () => {
+  const { stay: worker, stops } = stay();
+  const stop = new AbortController();
+  const running = worker.run({ signal: stop.signal, graceMs: 7 });
+  stop.abort();
+  await running;
+  await worker.run({ signal: stop.signal });
+  expect(stops).toEqual([7, 10_000]);
+});
+
+test("runs once at a time, and again after it has ended", async () => {
+  const { stay: worker, begun } = stay();
+  const running = worker.run();
+  const process = new FakeProcess();
+  const again = /runs already; stop it first/;
+  await expect(worker.run()).rejects.toThrow(again);
+  await expect(worker.serve({ process })).rejects.toThrow(again);
+  await expect(worker.background(() => expect.fail("called"))).rejects.toThrow(again);
+  expect(process.eventNames()).toEqual([]);
+  await worker.stop();
+  await running;
+  await Promise.all([worker.run(), worker.stop()]);
+  expect(begun()).toBe(2);
+});
+
+test("serving, the first signal stops and a second one ends the process", async () => {
+  const { stay: worker, stops } = stay();
+  const process = new FakeProcess();
+  const serving = worker.serve({ process, graceMs: 9 });
+  process.emit("SIGTERM");
+  process.emit("SIGINT");
+  expect(await serving).toMatchObject({ claimed: 3 });
+  expect([stops, process.exits, process.eventNames()]).toEqual([[9], [130], []]);
+});
+
+test("serving leaves no listener behind after stop or an error", async () => {
+  const { stay: worker, fail } = stay();
+  const process = new FakeProcess();
+  const serving = worker.serve({ process });
+  await worker.stop();
+  await serving;
+  const failing = worker.serve({ process });
+  fail(new Error("no such role"));
+  await expect(failing).rejects.toThrow("no such role");
+  expect(process.eventNames()).toEqual([]);
+});
+
+test("background runs while the function does, and returns what that returns", async () => {
+  const { stay: worker, begun, stops } = stay();
+  const value = await worker.background(async () => {
+    expect(worker.stats?.state).toBe("running");
+    return 42;
+  });
+  expect([value, begun(), stops, worker.stats?.state]).toEqual([42, 1, [10_000], "stopped"]);
+});
+
+test("the error of the function goes before that of the worker", async () => {
+  const { stay: worker, fail, stops } = stay();
+  const wrong = new Error("wrong");
+  await expect(worker.background(() => Promise.reject(wrong))).rejects.toBe(wrong);
+  expect(stops).toEqual([10_000]);
+  const both = worker.background(async () => {
+    fail(new Error("the worker's"));
+    await vi.waitUntil(() => worker.stats?.state === "stopped");
+    throw wrong;
+  });
+  await expect(both).rejects.toBe(wrong);
+  await expect(worker.background(() => fail(new Error("the worker's")))).rejects.toThrow("the worker's");
+});
+
+test("refuses options that are unknown or out of range before anything begins", async () => {
+  const { stay: worker, begun } = stay();
+  const refused = (work: Promise<unknown>, message: RegExp) =>
+    expect(work).rejects.toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringMatching(message) });
+  await refused(worker.run({ graceMs: -1 }), /^graceMs must be an integer from 0/);
+  await refused(worker.run({ grace: 1 } as object), /^run has no option "grace"/);
+  await refused(worker.serve({ timeout: 1 } as object), /^serve has no option "timeout"/);
+  await refused(worker.stop({ signal: 1 } as object), /^stop has no option "signal"/);
+  await refused(
+    worker.background(() => 1, { process: 1 } as object),
+    /^background has no option "process"/,
+  );
+  await refused(worker.background(5 as never), /^background takes a function/);
+  expect(begun()).toBe(0);
+});

@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { monotonicMs } from "../../../src/core/clock.ts";
+import { type Executor, Wadi } from "../../../src/index.ts";
+import { checkRetention } from "../../../src/producer/retention.ts";
+import { Maintenance, sweepAfterDrain } from "../../../src/worker/run/maintenance.ts";
+import { memoryWadi } from "../../../testing/memory.ts";
+
+const retention = checkRetention([{ status: "canceled", olderThanMs: 0 }]);
+const sweepMs = 60_000;
+let reports: string[] = [];
+const report = (error: unknown, operation: string) => {
+  reports.push(`${operation}: ${(error as Error).message}`);
+};
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.spyOn(Math, "random").mockReturnValue(0.5);
+  reports = [];
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** A client with so many ended tasks, and the sizes of its sweeps. */
+async function ended(tasks: number): Promise<{ wadi: Wadi; sweeps: number[] }> {
+  const wadi = memoryWadi();
+  const entries = Array.from({ length: tasks }, () => ({ payload: null }));
+  await wadi.submitMany("a", entries);
+  await wadi.executor.run({
+    sql: "update cairnq_tasks set status = 'canceled', completed_at_ms = 1 returning id",
+    params: [],
+  });
+  const sweeps: number[] = [];
+  const { sweep } = wadi.store;
+  vi.spyOn(wadi.store, "sweep").mockImplementation(async (...args) => {
+    const swept = await sweep.apply(wadi.store, args);
+    sweeps.push(swept.purged);
+    return swept;
+  });
+  return { wadi, sweeps };
+}
+
+test("sweeps once each period, and in batches one after the other while there is more", async () => {
+  const { wadi, sweeps } = await ended(1100);
+  const upkeep = new Maintenance({ wadi, retention, sweepMs, report });
+  upkeep.start();
+  await vi.advanceTimersByTimeAsync(29_999);
+  expect(sweeps).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1001);
+  expect(sweeps).toEqual([500, 500, 100]);
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(sweeps).toEqual([500, 500, 100, 0, 0]);
+  await upkeep.stop();
+  expect(vi.getTimerCount()).toBe(0);
+  expect(reports).toEqual([]);
+});
+
+test("a sweep that fails is told, and tried again in its turn", async () => {
+  const { wadi, sweeps } = await ended(3);
+  vi.mocked(wadi.store.sweep).mockRejectedValueOnce(new Error("away"));
+  const upkeep = new Maintenance({ wadi, retention, sweepMs, report });
+  upkeep.start();
+  await vi.advanceTimersByTimeAsync(90_000);
+  expect([reports, sweeps]).toEqual([["sweep: away"], [3]]);
+  await upkeep.stop();
+});
+
+test("brings the statistics up to date each hour and at the end, and nothing without rules", async () => {
+  const { wadi, sweeps } = await ended(1);
+  let optimized = 0;
+  const optimize = async () => {
+    optimized++;
+    if (optimized === 1) throw new Error("locked");
+  };
+  const executor: Executor = { ...wadi.executor, optimize };
+  const upkeep = new Maintenance({ wadi: new Wadi(executor), retention: [], sweepMs, report });
+  upkeep.start();
+  await vi.advanceTimersByTimeAsync(2 * 3_600_000);
+  expect(optimized).toBe(2);
+  await upkeep.stop();
+  expect([optimized, reports, sweeps]).toEqual([3, ["optimize: locked"], []]);
+});
+
+test("a stop waits for the sweep that is under way, and no other follows", async () => {
+  const { wadi } = await ended(1);
+  let finish = () => {};
+  vi.mocked(wadi.store.sweep).mockReturnValue(
+    new Promise((resolve) => {
+      finish = () => resolve({ purged: 500, more: true });
+    }),
+  );
+  const upkeep = new Maintenance({ wadi, retention, sweepMs, report });
+  upkeep.start();
+  await vi.advanceTimersByTimeAsync(30_000);
+  let stopped = false;
+  const stop = upkeep.stop().then(() => {
+    stopped = true;
+  });
+  await vi.advanceTimersByTimeAsync(900);
+  expect(stopped).toBe(false);
+  finish();
+  await stop;
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a short drain sweeps with a second left, at most once a minute, and survives a failure", async () => {
+  const { wadi, sweeps } = await ended(2);
+  const plan = { wadi, retention, report };
+  const left = (ms: number) => monotonicMs() + ms;
+  vi.advanceTimersByTime(3_600_000); // other tests of this process
+  expect(await sweepAfterDrain(plan, left(999))).toBe(false);
+  expect(await sweepAfterDrain({ ...plan, retention: [] }, left(1000))).toBe(false);
+  expect(await sweepAfterDrain(plan, left(1000))).toBe(true);
+  expect(sweeps).toEqual([2]);
+  vi.advanceTimersByTime(59_999);
+  expect(await sweepAfterDrain(plan, left(5000))).toBe(false);
+  vi.advanceTimersByTime(1);
+  vi.mocked(wadi.store.sweep).mockRejectedValueOnce(new Error("away"));
+  expect(await sweepAfterDrain(plan, left(5000))).toBe(true);
+  expect(reports).toEqual(["sweep: away"]);
+});
+
+test("databases that are drained in turn are swept in turn", async () => {
+  vi.advanceTimersByTime(24 * 3_600_000); // other tests of this process
+  const [first, second] = [await ended(1), await ended(1)];
+  for (let minute = 0; minute < 3; minute++) {
+    for (const { wadi } of [first, second]) {
+      await sweepAfterDrain({ wadi, retention, report }, monotonicMs() + 5000);
+    }
+    vi.advanceTimersByTime(60_000);
+  }
+  expect([first.sweeps, second.sweeps]).toEqual([
+    [1, 0, 0],
+    [1, 0],
+  ]);
+});

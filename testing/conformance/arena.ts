@@ -1,0 +1,35 @@
+import type { Executor } from "../../src/core/executor.ts";
+import { migrate } from "../../src/core/migrations/migrate.ts";
+import { inSchema } from "../../src/drivers/postgres/schema.ts";
+import type { OpenTarget, Target } from "../target.ts";
+import { runScenario, ScenarioFailure } from "./interpreter.ts";
+import { brokenRules } from "./row-rules.ts";
+import type { Scenario } from "./scenario.ts";
+
+/** One open database on which scenarios run one after the other, each on empty tables. */
+export interface Arena {
+  /** @throws {ScenarioFailure} */
+  run(scenario: Scenario): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param wrap Puts something between the scenarios and the database. */
+export async function openArena(
+  target: Pick<Target, "open"> | Pick<OpenTarget, "executor" | "close">,
+  wrap: (executor: Executor) => Executor = (executor) => executor,
+): Promise<Arena> {
+  const { executor, close } = "open" in target ? await target.open() : target;
+  await migrate(executor);
+  return {
+    async run(scenario) {
+      const tables = ["cairnq_task_keys", "cairnq_tasks"];
+      const { schema } = executor.protocol;
+      const from = (table: string) => (schema === undefined ? table : inSchema(table, schema));
+      await executor.batch(tables.map((table) => ({ sql: `delete from ${from(table)}`, params: [] })));
+      await runScenario(scenario, wrap(executor));
+      const broken = await brokenRules(executor);
+      if (broken.length > 0) throw new ScenarioFailure(`at the end: ${broken.join("; ")}`);
+    },
+    close,
+  };
+}

@@ -1,0 +1,102 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DrainSummary } from "../../src/index.ts";
+import type { Address } from "./connect.ts";
+import type { Order, Reply } from "./crew-process.ts";
+import type { DoomedWork } from "./doomed-worker.ts";
+import type { JobArgs, JobName, JobResult, Racer } from "./jobs.ts";
+
+/** Processes that are started once and race on one database after the other. */
+export class Crew {
+  readonly #members: Member[] = [];
+  // What Node compiles goes here, so that only the first process waits for it.
+  readonly #cache = mkdtempSync(join(tmpdir(), "wadi-races-"));
+
+  /** `count` processes with an open connection each. */
+  open(count: number, address: Address): Promise<Member[]> {
+    while (this.#members.length < count) this.start();
+    return Promise.all(this.#members.slice(0, count).map((member) => member.open(address)));
+  }
+
+  /** One more process. */
+  start(): Member {
+    const member = new Member({ ...process.env, NODE_COMPILE_CACHE: this.#cache });
+    this.#members.push(member);
+    return member;
+  }
+
+  /** Kills all processes and waits until they are gone. */
+  async end(): Promise<void> {
+    await Promise.all(this.#members.map((member) => member.kill()));
+    rmSync(this.#cache, { recursive: true, force: true });
+  }
+}
+
+export class Member implements Racer {
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<unknown>;
+  #complaint = "";
+
+  constructor(env: NodeJS.ProcessEnv) {
+    const program = join(import.meta.dirname, "crew-process.ts");
+    this.#child = fork(program, { env, execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+    this.#exited = once(this.#child, "exit");
+    this.#child.stderr!.on("data", (text) => {
+      this.#complaint += text;
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  async open(address: Address): Promise<this> {
+    await this.#tell({ open: address });
+    return this;
+  }
+
+  async run<Name extends JobName>(job: Name, args: JobArgs<Name>): Promise<JobResult<Name>> {
+    return (await this.#tell({ job, args })) as JobResult<Name>;
+  }
+
+  /** Has it work until it is killed. Rejects if it stops before. */
+  async work(options: DoomedWork): Promise<void> {
+    const work = this.#tell({ work: options });
+    await Promise.race([work, this.#exited]);
+    if (this.#child.signalCode !== "SIGKILL") await work;
+  }
+
+  /** Has it serve until SIGTERM, and returns what it did. */
+  async serve(): Promise<DrainSummary> {
+    return (await this.#tell("serve")) as DrainSummary;
+  }
+
+  terminate(): void {
+    this.#child.kill("SIGTERM");
+  }
+
+  /** Closes its connection; the process stays. */
+  async close(): Promise<void> {
+    await this.#tell("close");
+  }
+
+  /** Ends the process as a crash would: it gets no chance to say or write anything. */
+  async kill(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#exited;
+  }
+
+  async #tell(order: Order): Promise<unknown> {
+    const replied = once(this.#child, "message") as Promise<[Reply]>;
+    this.#child.send(order);
+    const died = this.#exited.then((): never => {
+      throw new Error(`process ${this.pid} ended before it replied\n${this.#complaint}`);
+    });
+    const [reply] = await Promise.race([replied, died]);
+    if ("error" in reply) throw new Error(`process ${this.pid} failed: ${reply.error}`);
+    return reply.value;
+  }
+}

@@ -1,0 +1,31 @@
+import type { ErrorClass, Executor, Statement } from "../src/core/executor.ts";
+
+class Refused extends Error {
+  readonly kind: ErrorClass;
+  constructor(kind: ErrorClass) {
+    super(`the database refused it (${kind})`);
+    this.kind = kind;
+  }
+}
+
+/** Wraps a real executor and refuses with a class of error, before anything is sent, what `which` says. Null: nothing. */
+export function refusing(inner: Executor, which: (sql: string) => ErrorClass | null): Executor {
+  const check = (statements: readonly Statement[]) => {
+    for (const { sql } of statements) {
+      const kind = which(sql);
+      if (kind !== null) throw new Refused(kind);
+    }
+  };
+  return {
+    ...inner,
+    run: async (statement) => {
+      check([statement]);
+      return inner.run(statement);
+    },
+    batch: async (statements, options) => {
+      check(statements);
+      return inner.batch(statements, options);
+    },
+    classify: (error) => (error instanceof Refused ? error.kind : inner.classify(error)),
+  };
+}
