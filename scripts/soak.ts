@@ -29,7 +29,7 @@ const { plan, engines, faults, json } = readOptions(
       minutes: positive("minutes", minutes),
       tasksPerSecond: positive("rate", rate),
       peers: 2,
-      mishaps: Math.max(2, Math.round(Number(minutes))),
+      faults: Math.max(2, Math.round(Number(minutes))),
     };
     return { plan, engines: engine as readonly EngineName[], faults, json };
   },
@@ -65,7 +65,8 @@ async function runEngines(): Promise<void> {
   for (const { engine, violations, failures, ...figures } of results) {
     console.log(`\n${engine}`);
     for (const [name, value] of Object.entries(figures)) console.log(`  ${name.padEnd(22)} ${value}`);
-    for (const [failure, count] of Object.entries(failures)) console.log(`  survived ${count} x ${failure}`);
+    for (const [failure, count] of Object.entries(failures))
+      console.log(`  recovered from ${count} x ${failure}`);
     for (const violation of violations) console.log(`  VIOLATION: ${violation}`);
   }
   const sum = (

@@ -7,22 +7,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startPostgres } from "../../testing/postgres.ts";
 import type { Address } from "../../testing/races/connect.ts";
 
-/** Most pages the file may have from now on; SQLite takes fewer than it has for as many as it has. */
+/** Most pages the file may have from now on. SQLite takes a number below the present size as the present size. */
 export interface DiskOrder {
   readonly maxPages: number;
 }
 
-/** A database that something befalls now and then. */
+/** A database into which faults are injected. */
 export interface SoakEngine {
   readonly name: string;
   readonly address: Address;
-  /** What befalls it: a word for the report. */
-  readonly mishap: "restarts" | "diskFull";
+  /** The kind of its faults, for the report. */
+  readonly faultKind: "restarts" | "diskFull";
   /**
-   * Lets it happen, and resolves when it is over. `tellAll` reaches every process that uses the database, and `isMet`
-   * says whether one of them has met it yet.
+   * Injects one fault, and resolves when it is over. `sendAll` reaches every process that uses the database; `isHit` is
+   * true once one of them has met the fault.
    */
-  befall(tellAll: (order: DiskOrder) => void, isMet: () => boolean): Promise<void>;
+  injectFault(sendAll: (order: DiskOrder) => void, isHit: () => boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -33,27 +33,27 @@ export function openEngine(name: EngineName): Promise<SoakEngine> {
   return name === "postgres" ? postgres() : sqlite(name);
 }
 
-/** A server that is restarted: in order every other time, else as if it had crashed. */
+/** A server that is restarted, alternately by an orderly shutdown and by a crash. */
 async function postgres(): Promise<SoakEngine> {
   const server = await startPostgres();
   let restarts = 0;
   return {
     name: "postgres",
     address: { target: "pg", url: await server.createDatabase() },
-    mishap: "restarts",
-    befall: () => server.restart(restarts++ % 2 === 0 ? "orderly" : "crash"),
+    faultKind: "restarts",
+    injectFault: () => server.restart(restarts++ % 2 === 0 ? "orderly" : "crash"),
     close: () => server.stop(),
   };
 }
 
 const DISK_MB = 192;
-/** A disk is full for so long, and for longer until somebody has met it. */
+/** A disk stays full for this long, and longer until a process has met it. */
 const FULL_MS = 4000;
 const LONGEST_FULL_MS = 20_000;
 
-function isOn(startMs: number, isMet: () => boolean): boolean {
+function isOn(startMs: number, isHit: () => boolean): boolean {
   const ms = Date.now() - startMs;
-  return ms < FULL_MS || (ms < LONGEST_FULL_MS && !isMet());
+  return ms < FULL_MS || (ms < LONGEST_FULL_MS && !isHit());
 }
 
 const ATTEMPT = `
@@ -63,8 +63,8 @@ const ATTEMPT = `
 `;
 
 /**
- * A file on a small disk of its own that a ballast fills. Only root may mount one; for others each process forbids
- * its own connection to let the file grow.
+ * A file on a small disk that a second file fills. Only root may mount such a disk; for other users each process limits
+ * the size of the database through its connection.
  */
 async function sqlite(name: "better-sqlite3" | "libsql"): Promise<SoakEngine> {
   const disk = mkdtempSync(join(tmpdir(), "wadi-soak-"));
@@ -72,16 +72,16 @@ async function sqlite(name: "better-sqlite3" | "libsql"): Promise<SoakEngine> {
   const path = join(disk, "data.db");
   const ballast = join(disk, "ballast");
 
-  /** Runs a statement past everybody else, unless the file is locked or there is no room even for this. */
+  /** Runs a statement in a separate process; a locked file or a full disk is ignored. */
   async function attempt(sql: string): Promise<void> {
-    // Not here: closing a file ends the locks that another SQLite library of the same process holds on it.
+    // In another process: closing a file ends the locks that another SQLite library of this process holds on it.
     await once(spawn(process.execPath, ["-e", ATTEMPT, path, sql], { stdio: "ignore" }), "exit");
   }
 
-  async function fillDisk(isMet: () => boolean): Promise<void> {
+  async function fillDisk(isHit: () => boolean): Promise<void> {
     const startMs = Date.now();
-    // Again and again: what is freed meanwhile is filled too, and the log, whose room is used over and over, begins anew.
-    while (isOn(startMs, isMet)) {
+    // Repeated, because room is freed meanwhile; the checkpoint also frees the log, which would be reused.
+    while (isOn(startMs, isHit)) {
       fill(ballast);
       await attempt("pragma wal_checkpoint(truncate)");
       fill(ballast);
@@ -96,13 +96,13 @@ async function sqlite(name: "better-sqlite3" | "libsql"): Promise<SoakEngine> {
       name === "libsql"
         ? { target: "libsql-file", url: `file:${path}` }
         : { target: "better-sqlite3-file", url: path },
-    mishap: "diskFull",
-    async befall(tellAll, isMet) {
-      if (isMounted) return fillDisk(isMet);
-      await attempt("vacuum"); // pages that were freed would be used again
-      tellAll({ maxPages: 1 });
-      for (const startMs = Date.now(); isOn(startMs, isMet); ) await sleep(50);
-      tellAll({ maxPages: 2 ** 32 - 2 });
+    faultKind: "diskFull",
+    async injectFault(sendAll, isHit) {
+      if (isMounted) return fillDisk(isHit);
+      await attempt("vacuum"); // freed pages would be reused
+      sendAll({ maxPages: 1 });
+      for (const startMs = Date.now(); isOn(startMs, isHit); ) await sleep(50);
+      sendAll({ maxPages: 2 ** 32 - 2 });
     },
     async close() {
       if (isMounted) spawnSync("umount", ["-l", disk]);
@@ -111,7 +111,7 @@ async function sqlite(name: "better-sqlite3" | "libsql"): Promise<SoakEngine> {
   };
 }
 
-/** Appends to a file until its disk takes no more. */
+/** Appends to a file until its disk is full. */
 function fill(path: string): void {
   const file = openSync(path, "a");
   try {

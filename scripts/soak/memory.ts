@@ -1,4 +1,4 @@
-import type { Sample } from "./soak-process.ts";
+import type { Sample } from "./messages.ts";
 
 const MB = 1024 * 1024;
 /** What comes before is warming up: compiled code, caches, pools. */

@@ -1,15 +1,15 @@
 import type { SubmitEntry, Wadi } from "../../src/index.ts";
-import { type ProduceJob, SOAK_TASK } from "./soak-process.ts";
+import { type ProduceJob, SOAK_TASK } from "./messages.ts";
 
 export interface ProducerEvents {
-  /** Told as soon as the caller of a submit was told. */
+  /** Called as soon as a submit has returned to its caller. */
   accepted(ids: string[]): void;
   failed(error: unknown): void;
 }
 
 const TICK_MS = 100;
 
-/** Submits single, keyed and bulk tasks until `signal` aborts, and goes on whatever becomes of each submit. */
+/** Submits single, keyed and bulk tasks until `signal` aborts, also after submits that failed. */
 export async function produce(
   wadi: Wadi,
   { tasksPerSecond, keys }: ProduceJob,
@@ -41,7 +41,7 @@ export async function produce(
   await Promise.all(open);
 }
 
-/** How long it works, in milliseconds. Some are due later, and no number of mishaps makes one fail for good. */
+/** How long it works, in milliseconds. Some are due later, and no number of faults makes one fail for good. */
 function entry(): SubmitEntry {
   const random = Math.random();
   const payload = random < 0.02 ? 1500 : Math.floor(random * 50);

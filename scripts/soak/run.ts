@@ -4,76 +4,76 @@ import { query, readMoves, startAudit } from "../../testing/races/audit.ts";
 import { connect } from "../../testing/races/connect.ts";
 import type { SoakEngine } from "./engines.ts";
 import { type Memory, memoryOf } from "./memory.ts";
-import type { Report, Sample } from "./soak-process.ts";
-import { SoakMember } from "./soak-process-handle.ts";
+import type { Report, Sample } from "./messages.ts";
+import { SoakProcess } from "./soak-process-handle.ts";
 import { type Verdict, verdictOf } from "./verdict.ts";
 
 export interface SoakPlan {
   readonly minutes: number;
   readonly tasksPerSecond: number;
-  /** Worker processes beside the one that serves all the time. */
+  /** Worker processes that are killed and replaced, in addition to the one that serves all the time. */
   readonly peers: number;
-  /** How often something befalls the database. */
-  readonly mishaps: number;
+  /** Number of faults injected into the database. */
+  readonly faults: number;
 }
 
-export interface SoakResult extends Memory, Omit<Verdict, "faults"> {
+export interface SoakResult extends Memory, Omit<Verdict, "problems"> {
   readonly engine: string;
   readonly kills: number;
-  /** Peers that were asked to stop, and did. */
+  /** Peers that were asked to stop. */
   readonly stops: number;
   readonly restarts: number;
   readonly diskFull: number;
-  /** Failed submits and what workers survived, by kind. */
+  /** Number of failed submits and of errors that workers recovered from, by kind. */
   readonly failures: Readonly<Record<string, number>>;
-  /** What must not be, in words; none of it is a good run. */
+  /** Broken promises, in words; a good run has none. */
   readonly violations: readonly string[];
 }
 
 const LEASE_MS = 2000;
 const KEEP_MS = 20_000;
 const SAMPLES = 60;
-/** After the last submit everything must be done within this. */
+/** After the last submit all tasks must be terminal within this time. */
 const FINISH_MS = 90_000;
 
-/** Workers under load on one database for some minutes, with mishaps; then the database's own record is audited. */
+/** Runs workers under load on one database for some minutes, injects faults, and then audits the record that the database kept. */
 export async function soak(
   engine: SoakEngine,
   plan: SoakPlan,
-  say: (text: string) => void,
+  log: (text: string) => void,
 ): Promise<SoakResult> {
   const control = await connect(engine.address, 2);
   const wadi = new Wadi(control.executor);
-  const crew = new SoakCrew(engine);
+  const processes = new SoakProcesses(engine);
   try {
     await startAudit(wadi);
-    const samples = await crew.work(plan, say);
-    const violations = [...crew.violations];
+    const samples = await processes.work(plan, log);
+    const violations = [...processes.violations];
     const unfinished = await finish(wadi);
     if (unfinished > 0)
       violations.push(`${unfinished} tasks were not done ${FINISH_MS / 1000} s after the last submit`);
-    violations.push(...(await crew.end()));
-    const { faults, ...verdict } = verdictOf(crew.accepted, await readMoves(wadi));
-    violations.push(...faults);
+    violations.push(...(await processes.end()));
+    const { problems, ...verdict } = verdictOf(processes.accepted, await readMoves(wadi));
+    violations.push(...problems);
     const memory = memoryOf(samples, plan.minutes);
     if (!memory.isFlat) violations.push(`memory grows by ${memory.heapSlopeMbPerMinute} MB a minute`);
-    if (engine.mishap === "diskFull" && crew.metDisk === 0) {
-      violations.push("the disk was full, and nobody met it");
+    if (engine.faultKind === "diskFull" && processes.diskFullErrors === 0) {
+      violations.push("the disk was full, and no process met an error");
     }
     return {
       engine: engine.name,
       ...verdict,
-      kills: crew.kills,
-      stops: crew.stops,
+      kills: processes.kills,
+      stops: processes.stops,
       restarts: 0,
       diskFull: 0,
-      [engine.mishap]: crew.mishaps,
-      failures: crew.failures,
+      [engine.faultKind]: processes.faults,
+      failures: processes.failures,
       ...memory,
       violations,
     };
   } finally {
-    await crew.killAll();
+    await processes.killAll();
     await control.close();
   }
 }
@@ -89,25 +89,25 @@ async function finish(wadi: Wadi): Promise<number> {
   }
 }
 
-/** The processes of one soak, and what happens to them. */
-class SoakCrew {
+/** The processes of one soak. */
+class SoakProcesses {
   readonly accepted = new Set<string>();
   readonly failures: Record<string, number> = {};
   readonly violations: string[] = [];
   kills = 0;
   stops = 0;
-  mishaps = 0;
+  faults = 0;
   readonly #engine: SoakEngine;
-  readonly #members = new Set<SoakMember>();
-  #server!: SoakMember;
-  #peers: SoakMember[] = [];
+  readonly #processes = new Set<SoakProcess>();
+  #server!: SoakProcess;
+  #peers: SoakProcess[] = [];
 
   constructor(engine: SoakEngine) {
     this.#engine = engine;
   }
 
-  /** All of it except the end; returns the memory of the worker that serves all the time. */
-  async work(plan: SoakPlan, say: (text: string) => void): Promise<Sample[]> {
+  /** Runs the load, the faults and the kills; returns samples of the memory of the worker that serves all the time. */
+  async work(plan: SoakPlan, log: (text: string) => void): Promise<Sample[]> {
     const lastMs = plan.minutes * 60_000;
     const end = Date.now() + lastMs;
     this.#server = await this.#worker("served").ready();
@@ -119,18 +119,18 @@ class SoakCrew {
     const until = (ms: number) => sleep(Math.max(0, Math.min(ms, end - Date.now())));
 
     const disturb = async () => {
-      for (let n = 0; n < plan.mishaps; n++) {
-        await until(lastMs / (plan.mishaps + 1));
-        const before = this.metDisk;
-        await this.#engine.befall(
+      for (let n = 0; n < plan.faults; n++) {
+        await until(lastMs / (plan.faults + 1));
+        const before = this.diskFullErrors;
+        await this.#engine.injectFault(
           (order) => {
-            for (const member of this.#members) member.tell(order);
+            for (const process of this.#processes) process.send(order);
           },
-          () => this.metDisk > before,
+          () => this.diskFullErrors > before,
         );
-        this.mishaps++;
-        say(
-          `${this.#engine.name}: ${this.#engine.mishap} ${this.mishaps}, ${this.accepted.size} accepted, ${this.kills} killed`,
+        this.faults++;
+        log(
+          `${this.#engine.name}: ${this.#engine.faultKind} ${this.faults}, ${this.accepted.size} accepted, ${this.kills} killed`,
         );
       }
     };
@@ -152,7 +152,7 @@ class SoakCrew {
     return samples;
   }
 
-  /** Asks the workers to stop, and says who did not do so in order. */
+  /** Asks the workers to stop, and returns those that did not end cleanly. */
   async end(): Promise<string[]> {
     this.violations.length = 0;
     this.#note("the worker", await this.#server.stop("SIGTERM"));
@@ -160,21 +160,21 @@ class SoakCrew {
     return this.violations;
   }
 
-  /** How often somebody met a full disk. */
-  get metDisk(): number {
+  /** How many errors of a full disk the processes reported. */
+  get diskFullErrors(): number {
     const met = Object.entries(this.failures).filter(([failure]) => /FULL|IOERR/.test(failure));
     return met.reduce((sum, [, count]) => sum + count, 0);
   }
 
   async killAll(): Promise<void> {
-    await Promise.all([...this.#members].map((member) => member.isAlive && member.kill()));
+    await Promise.all([...this.#processes].map((process) => process.isAlive && process.kill()));
   }
 
   /** One peer is killed, or asked to stop every fourth time, and another takes its place. */
   async #harmPeer(): Promise<void> {
     const peer = this.#peers.splice(Math.floor(Math.random() * this.#peers.length), 1)[0];
     if (peer === undefined) return;
-    if (!peer.isAlive) this.violations.push(`a peer died by itself: ${peer.complaint}`);
+    if (!peer.isAlive) this.violations.push(`a peer died by itself: ${peer.stderr}`);
     else if ((this.kills + this.stops) % 4 === 3) {
       this.stops++;
       this.#note("a peer", await peer.stop("SIGTERM"));
@@ -182,26 +182,26 @@ class SoakCrew {
       this.kills++;
       await peer.kill();
     }
-    this.#members.delete(peer);
+    this.#processes.delete(peer);
     this.#peers.push(await this.#worker("peer").ready());
   }
 
-  #worker(name: string): SoakMember {
+  #worker(name: string): SoakProcess {
     return this.#start({ serve: { name, leaseMs: LEASE_MS, concurrency: 16, keepMs: KEEP_MS } });
   }
 
-  #start(order: ConstructorParameters<typeof SoakMember>[1]): SoakMember {
-    const member = new SoakMember(this.#engine.address, order, (report) => this.#hear(report));
-    this.#members.add(member);
-    return member;
+  #start(order: ConstructorParameters<typeof SoakProcess>[1]): SoakProcess {
+    const process = new SoakProcess(this.#engine.address, order, (report) => this.#onReport(report));
+    this.#processes.add(process);
+    return process;
   }
 
-  #hear(report: Report): void {
+  #onReport(report: Report): void {
     if ("accepted" in report) for (const id of report.accepted) this.accepted.add(id);
     else if ("failure" in report) this.failures[report.failure] = (this.failures[report.failure] ?? 0) + 1;
   }
 
-  #note(who: string, complaint: string | null): void {
-    if (complaint !== null) this.violations.push(`${who} ${complaint}`);
+  #note(who: string, failure: string | null): void {
+    if (failure !== null) this.violations.push(`${who} ${failure}`);
   }
 }

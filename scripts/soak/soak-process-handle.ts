@@ -2,17 +2,17 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { Address } from "../../testing/races/connect.ts";
-import type { Order, Report, Sample } from "./soak-process.ts";
+import type { Order, Report, Sample } from "./messages.ts";
 
-/** A process of the soak, as its parent sees it. */
-export class SoakMember {
+/** The parent's handle of a process of the soak. */
+export class SoakProcess {
   readonly #child: ChildProcess;
   readonly #exited: Promise<number | null>;
   #sampled: (sample: Sample) => void = () => {};
   #ready: () => void = () => {};
-  #complaint = "";
+  #stderr = "";
 
-  constructor(address: Address, order: Order, hear: (report: Report) => void) {
+  constructor(address: Address, order: Order, onReport: (report: Report) => void) {
     const program = join(import.meta.dirname, "soak-process.ts");
     this.#child = fork(program, [JSON.stringify(address)], {
       execArgv: ["--expose-gc", "--max-semi-space-size=4"],
@@ -20,14 +20,14 @@ export class SoakMember {
     });
     this.#exited = once(this.#child, "exit").then(([code]) => code as number | null);
     this.#child.stderr!.on("data", (text) => {
-      this.#complaint = (this.#complaint + text).slice(-4000);
+      this.#stderr = (this.#stderr + text).slice(-4000);
     });
     this.#child.on("message", (report: Report) => {
       if ("sample" in report) this.#sampled(report.sample);
       else if ("ready" in report) this.#ready();
-      else hear(report);
+      else onReport(report);
     });
-    this.#child.on("error", () => {}); // a message to one that has just died
+    this.#child.on("error", () => {}); // a message to a process that has just died
     this.#child.send(order);
   }
 
@@ -35,7 +35,7 @@ export class SoakMember {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Resolves once it has begun its work, or has died. */
+  /** Resolves once it has begun its work or has died. */
   async ready(): Promise<this> {
     const ready = new Promise<void>((resolve) => {
       this.#ready = resolve;
@@ -44,7 +44,7 @@ export class SoakMember {
     return this;
   }
 
-  tell(order: Order): void {
+  send(order: Order): void {
     if (this.#child.connected) this.#child.send(order);
   }
 
@@ -53,25 +53,25 @@ export class SoakMember {
     const sampled = new Promise<Sample>((resolve) => {
       this.#sampled = resolve;
     });
-    this.tell("sample");
+    this.send("sample");
     return Promise.race([sampled, this.#exited.then(() => null)]);
   }
 
-  /** Ends it as a crash would. */
+  /** Kills it, like a crash. */
   async kill(): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.#exited;
   }
 
-  /** Has it stop by itself, and says how that went: null if it ended in order. */
+  /** Asks it to stop. Resolves with null if it ended cleanly, else with the exit code and its output. */
   async stop(how: "SIGTERM" | "message"): Promise<string | null> {
-    if (how === "message") this.tell("stop");
+    if (how === "message") this.send("stop");
     else this.#child.kill(how);
     const code = await this.#exited;
-    return code === 0 ? null : `ended with ${code ?? this.#child.signalCode}: ${this.#complaint}`;
+    return code === 0 ? null : `ended with ${code ?? this.#child.signalCode}: ${this.#stderr}`;
   }
 
-  get complaint(): string {
-    return this.#complaint;
+  get stderr(): string {
+    return this.#stderr;
   }
 }

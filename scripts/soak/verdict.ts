@@ -7,27 +7,27 @@ export interface Verdict {
   readonly lost: number;
   /** Tasks that ended more than once. */
   readonly settledTwice: number;
-  /** The first of what else is wrong with the lives of tasks, in words. */
-  readonly faults: readonly string[];
+  /** Other impossible or missing changes of state, in words; at most ten. */
+  readonly problems: readonly string[];
 }
 
-const MAX_FAULTS = 10;
+const MAX_PROBLEMS = 10;
 
-/** What the database's own record says of the tasks that producers were told of, and of all others it names. */
+/** Checks the record of the database against the tasks that submits have returned, and checks every task it names. */
 export function verdictOf(accepted: Iterable<string>, moves: readonly Move[]): Verdict {
   const ends = new Map<string, number>();
   for (const { task, became } of moves) {
     if (["succeeded", "failed", "canceled"].includes(became)) ends.set(task, (ends.get(task) ?? 0) + 1);
   }
   const succeeded = new Set(moves.flatMap(({ task, became }) => (became === "succeeded" ? [task] : [])));
-  const told = new Set(accepted);
-  const lost = [...told].filter((task) => !succeeded.has(task)).length;
-  const known = new Set([...told, ...moves.map(({ task }) => task)]);
+  const submitted = new Set(accepted);
+  const lost = [...submitted].filter((task) => !succeeded.has(task)).length;
+  const known = new Set([...submitted, ...moves.map(({ task }) => task)]);
   return {
-    submitted: told.size,
-    succeeded: told.size - lost,
+    submitted: submitted.size,
+    succeeded: submitted.size - lost,
     lost,
     settledTwice: [...ends.values()].filter((times) => times > 1).length,
-    faults: findFaults(moves, [...known]).slice(0, MAX_FAULTS),
+    problems: findFaults(moves, [...known]).slice(0, MAX_PROBLEMS),
   };
 }

@@ -22,7 +22,7 @@ describe("the record of the database", () => {
       succeeded: 2,
       lost: 0,
       settledTwice: 0,
-      faults: [],
+      problems: [],
     });
   });
 
@@ -30,18 +30,18 @@ describe("the record of the database", () => {
     const moves = [claimed("failed"), ended("failed", "w:1", 1, "failed"), claimed("running")];
     const verdict = verdictOf(["never", "failed", "running"], moves);
     expect(verdict).toMatchObject({ submitted: 3, succeeded: 0, lost: 3 });
-    expect(verdict.faults).toHaveLength(3);
+    expect(verdict.problems).toHaveLength(3);
   });
 
   test("shows what ended twice, and who had no right to end it", () => {
     const twice = { ...ended("a", "w:2"), was: "succeeded" };
     const verdict = verdictOf(["a"], [claimed("a"), ended("a"), twice]);
     expect(verdict).toMatchObject({ succeeded: 1, lost: 0, settledTwice: 1 });
-    expect(verdict.faults.join()).toMatch(/moved without an owner.*not by w:1/s);
+    expect(verdict.problems.join()).toMatch(/moved without an owner.*not by w:1/s);
   });
 
-  test("shows faults also in tasks whose producer was not told", () => {
-    expect(verdictOf([], [claimed("a")]).faults).toEqual(["a ended as running"]);
+  test("shows problems also in tasks whose producer was not told", () => {
+    expect(verdictOf([], [claimed("a")]).problems).toEqual(["a ended as running"]);
   });
 });
 
