@@ -1,9 +1,10 @@
 import { InvalidArgument } from "../core/errors/wadi-error.ts";
 import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
+import type { PgClientLike, PgPoolLike } from "./postgres/client.ts";
 import { type Borrow, borrowShared, giveUp, ignore, PgConnections } from "./postgres/connections.ts";
 import { pgDatabase } from "./postgres/database.ts";
 import { type Listen, type ListenClient, pgListener, shareOf } from "./postgres/listen.ts";
-import { forgetPrepared, type PgConnectionLike, PgPipeline, queryFor } from "./postgres/pipeline.ts";
+import { forgetPrepared, PgPipeline, queryFor } from "./postgres/pipeline.ts";
 import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
 import {
   causes,
@@ -16,36 +17,7 @@ import { pgTransaction } from "./postgres/transaction.ts";
 import { inTurn } from "./shared/in-turn.ts";
 import { checkClient, checkOptions } from "./shared/options.ts";
 
-export interface PgNotification {
-  readonly channel: string;
-  readonly payload?: string | undefined;
-}
-
-/** The subset of a node-pg `Client` that is used. */
-export interface PgClientLike {
-  query(text: string): Promise<{ readonly command: string }>;
-  query<T extends { submit(connection: PgConnectionLike): unknown }>(submittable: T): T;
-  on(event: "notification", listener: (message: PgNotification) => void): unknown;
-  on(event: "error" | "end", listener: (error?: unknown) => void): unknown;
-  removeListener(event: "notification", listener: (message: PgNotification) => void): unknown;
-  removeListener(event: "error" | "end", listener: (error?: unknown) => void): unknown;
-  /** Whether its socket keeps the process alive. */
-  ref?(): unknown;
-  unref?(): unknown;
-  /** The wire: a client that owes an answer is cut off there, and not asked to end. */
-  readonly connection?: { readonly stream?: { destroy?(): unknown } };
-}
-
-/** The subset of a node-pg `Pool` that is used. */
-export interface PgPoolLike {
-  readonly totalCount: number;
-  /** Whether its owner called `end()`. */
-  readonly ending?: boolean;
-  readonly options?: { readonly max?: number | undefined; connectionTimeoutMillis?: number | undefined };
-  connect(): Promise<PgClientLike & { release(broken?: boolean): void }>;
-  on(event: "error", listener: (error: unknown) => void): unknown;
-  on(event: "connect", listener: (client: PgClientLike) => void): unknown;
-}
+export type { PgClientLike, PgNotification, PgPoolLike } from "./postgres/client.ts";
 
 export interface PgOptions extends PgSchemaOption {
   /**

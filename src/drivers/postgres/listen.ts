@@ -1,5 +1,5 @@
-import type { PgClientLike, PgNotification } from "../pg.ts";
 import type { inTurn } from "../shared/in-turn.ts";
+import type { PgClientLike, PgNotification } from "./client.ts";
 import {
   commands,
   hearFirst,

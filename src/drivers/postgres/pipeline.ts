@@ -1,20 +1,5 @@
 import type { Row, Statement, Value } from "../../core/executor.ts";
-
-/** The subset of node-pg's wire connection that a pipeline writes to. */
-export interface PgConnectionLike {
-  readonly stream: { cork?(): void; uncork?(): void; destroy(): void };
-  parse(message: { name: string; text: string; types: [] }): void;
-  bind(message: {
-    statement: string;
-    values: readonly Value[];
-    valueMapper: (value: Value) => string | null;
-  }): void;
-  describe(message: { type: "P"; name: "" }): void;
-  execute(message: { portal: "" }): void;
-  close(message: { type: "S"; name: string }): void;
-  sync(): void;
-  sendCopyFail(message: string): void;
-}
+import type { PgConnectionLike } from "./client.ts";
 
 /** A statement as one connection knows it: the columns are described once, when it is parsed. */
 interface Prepared {
