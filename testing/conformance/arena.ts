@@ -1,6 +1,6 @@
 import type { Executor } from "../../src/core/executor.ts";
 import { migrate } from "../../src/core/migrations/migrate.ts";
-import { inSchema } from "../../src/drivers/postgres/schema.ts";
+import { inSchema } from "../in-schema.ts";
 import type { OpenTarget, Target } from "../target.ts";
 import { runScenario, ScenarioFailure } from "./interpreter.ts";
 import { brokenRules } from "./row-rules.ts";
@@ -24,8 +24,8 @@ export async function openArena(
     async run(scenario) {
       const tables = ["cairnq_task_keys", "cairnq_tasks"];
       const { schema } = executor.protocol;
-      const from = (table: string) => (schema === undefined ? table : inSchema(table, schema));
-      await executor.batch(tables.map((table) => ({ sql: `delete from ${from(table)}`, params: [] })));
+      const clear = tables.map((table) => ({ sql: inSchema(`delete from ${table}`, schema), params: [] }));
+      await executor.batch(clear);
       await runScenario(scenario, wrap(executor));
       const broken = await brokenRules(executor);
       if (broken.length > 0) throw new ScenarioFailure(`at the end: ${broken.join("; ")}`);

@@ -1,5 +1,5 @@
 import type { Executor } from "../../src/core/executor.ts";
-import { inSchema } from "../../src/drivers/postgres/schema.ts";
+import { inSchema } from "../in-schema.ts";
 
 /** What holds for every row at any time, whatever the operations return, and the query for rows that break it. */
 const RULES: Record<string, string> = {
@@ -22,10 +22,7 @@ const RULES: Record<string, string> = {
 export async function brokenRules(executor: Executor): Promise<string[]> {
   const { schema } = executor.protocol;
   const results = await executor.batch(
-    Object.values(RULES).map((sql) => ({
-      sql: schema === undefined ? sql : inSchema(sql, schema),
-      params: [],
-    })),
+    Object.values(RULES).map((sql) => ({ sql: inSchema(sql, schema), params: [] })),
   );
   return Object.keys(RULES).flatMap((rule, i) => results[i]!.map(({ id }) => `${rule}, but not ${id}`));
 }

@@ -19,7 +19,7 @@ $$;
 -- A table has one set of triggers. Where another SDK has none yet, its ledger records that it needs none any more.
 do $$
 begin
-  if not exists (select 1 from pg_trigger where tgrelid = 'cairnq_tasks'::regclass and not tgisinternal) then
+  if not exists (select 1 from pg_trigger where tgrelid = '@schema.cairnq_tasks'::regclass and not tgisinternal) then
     create trigger wadi_tasks_inserted after insert on cairnq_tasks
       referencing new table as inserted
       for each statement execute function wadi_notify_queued();

@@ -1,12 +1,11 @@
 -- Lists the schemas that have the tables, unless the one where they are to be created is among them.
--- The name is in two parts because it is not that of the table at hand, which may be qualified.
 -- @only postgres: an SQLite database has no schemas
 -- @param schema text?
 -- @returns schema
 with found as (
   select n.nspname::text as name
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where c.relname = 'cairnq_' || 'tasks' and c.relkind in ('r', 'p') and n.nspname !~ '^pg_'
+  where c.relname = 'cairnq_tasks' and c.relkind in ('r', 'p') and n.nspname !~ '^pg_'
 )
 select name as schema
 from found

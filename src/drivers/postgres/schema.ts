@@ -1,6 +1,6 @@
 import { InvalidArgument } from "../../core/errors/wadi-error.ts";
 import type { Executor } from "../../core/executor.ts";
-import { postgres } from "../../protocol/postgres.ts";
+import { postgres, postgresIn } from "../../protocol/postgres.ts";
 
 type Protocol = Executor["protocol"];
 
@@ -13,10 +13,6 @@ export interface PgSchemaOption {
   readonly schema?: string | undefined;
 }
 
-/** Every table and function of the protocol. A quote before it: the name stands in a string. */
-const NAMES =
-  /('?)\b(cairnq_(?:tasks|task_keys|meta|migrations)|wadi_(?:migrations|limits|limit_starts|failures|notify_queued|notify_status))\b/g;
-
 /** Functions on an edge runtime make an executor for each request, and often of one schema. */
 const cache = new Map<string, Protocol>();
 const MAX_CACHED = 50;
@@ -27,42 +23,22 @@ export function protocolIn(schema: string | undefined): Protocol {
   let protocol = cache.get(schema);
   if (protocol === undefined) {
     checkSchema(schema);
-    protocol = qualified(postgres, schema);
+    protocol = qualified(schema);
     if (cache.size >= MAX_CACHED) cache.clear();
     cache.set(schema, protocol);
   }
   return protocol;
 }
 
-/** SQL of the protocol with its names in `schema`. */
-export function inSchema(sql: string, schema: string): string {
+function qualified(schema: string): Protocol {
   const identifier = quote(schema);
-  return sql.replace(
-    NAMES,
-    (_, quoted: string, name: string) =>
-      `${quoted}${quoted === "" ? identifier : identifier.replaceAll("'", "''")}.${name}`,
-  );
-}
-
-function qualified(protocol: Protocol, schema: string): Protocol {
-  const migrations = (list: Protocol["migrations"]) =>
-    list.map(({ name, statements }) => ({
-      name,
-      statements: statements.map((sql) => inSchema(sql, schema)),
-    }));
-  const statements = Object.entries(protocol.statements).map(([name, { sql, params }]) => [
-    name,
-    { sql: inSchema(sql, schema), params },
-  ]);
-  const identifier = quote(schema);
+  const inString = identifier.replaceAll("'", "''");
   return {
-    statements: Object.fromEntries(statements),
-    migrations: migrations(protocol.migrations),
-    optionalMigrations: migrations(protocol.optionalMigrations),
+    ...postgresIn(`${identifier}.`, `${inString}.`),
     schema,
     // `if not exists` alone asks for the right to create schemas also where it exists.
     setup: [
-      `do $$ begin if to_regnamespace('${identifier.replaceAll("'", "''")}') is null then create schema if not exists ${identifier}; end if; end $$`,
+      `do $$ begin if to_regnamespace('${inString}') is null then create schema if not exists ${identifier}; end if; end $$`,
     ],
   };
 }

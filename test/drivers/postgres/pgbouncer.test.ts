@@ -1,10 +1,10 @@
 import { Client, Pool } from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type PgOptions, pg } from "../../../src/drivers/pg.ts";
-import { inSchema } from "../../../src/drivers/postgres/schema.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
 import { type Arena, openArena } from "../../../testing/conformance/arena.ts";
 import { loadScenarios, OWN_SCENARIOS } from "../../../testing/conformance/scenario.ts";
+import { inSchema } from "../../../testing/in-schema.ts";
 import { type PgBouncer, program, SERVER_CONNECTIONS, startPgBouncer } from "../../../testing/pgbouncer.ts";
 import { createDatabase, postgresUrl } from "../../../testing/postgres.ts";
 import { query } from "../../../testing/races/audit.ts";
@@ -89,7 +89,7 @@ describe.skipIf(program === undefined)(`behind PgBouncer in transaction mode${re
     it("clients that claim at once keep to the limit of a key", async () => {
       const url = await createDatabase();
       const clients = Array.from({ length: 12 }, () => connect(url, options));
-      await countRunning(clients[0]!, ["k"], (sql) => inSchema(sql, options.schema!));
+      await countRunning(clients[0]!, ["k"], (sql) => inSchema(sql, options.schema));
       const entry = { payload: 1, limits: { key: "k", concurrency: 3 } };
       await clients[0]!.submitMany("job", Array<typeof entry>(60).fill(entry));
       const lanes = [{ queue: "default", name: "job" }];

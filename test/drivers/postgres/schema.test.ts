@@ -2,7 +2,7 @@ import { Client, Pool } from "pg";
 import { afterAll, beforeEach, describe, expect, it, test } from "vitest";
 import { migrationScript } from "../../../src/core/migrations/migration-script.ts";
 import { pg } from "../../../src/drivers/pg.ts";
-import { inSchema, protocolIn } from "../../../src/drivers/postgres/schema.ts";
+import { protocolIn } from "../../../src/drivers/postgres/schema.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
 import { postgres } from "../../../src/protocol/postgres.ts";
 import { createDatabase } from "../../../testing/postgres.ts";
@@ -81,8 +81,8 @@ describe("schema", () => {
   it("takes the tables of a reference SDK in it as they are", async () => {
     const pool = open();
     await pool.query("create schema jobs");
-    const first = postgres.migrations[0]!;
-    for (const sql of first.statements) await pool.query(inSchema(sql, "jobs"));
+    const first = protocolIn("jobs").migrations[0]!;
+    for (const sql of first.statements) await pool.query(sql);
     await pool.query(`insert into jobs.cairnq_tasks (id, name, status, payload, run_at_ms, root_id, created_at_ms, updated_at_ms)
       values ('task_old', 'job', 'queued', '1', 5, 'task_old', 5, 5)`);
     const wadi = new Wadi(pg(pool, { schema: "jobs" }));

@@ -1,6 +1,7 @@
 -- The exact priority at which a cursor stands.
+-- @param walk the row with the cursor
 iif(
-  substr(row.cursor, 16, 1) in ('!', '1'),
-  (select o.priority from cairnq_tasks o where o.id = substr(row.cursor, 44)),
-  2147483647 - cast(substr(row.cursor, 1, 15) as integer)
+  substr(@walk.cursor, 16, 1) in ('!', '1'),
+  (select o.priority from cairnq_tasks o where o.id = substr(@walk.cursor, 44)),
+  2147483647 - cast(substr(@walk.cursor, 1, 15) as integer)
 )
