@@ -3,7 +3,7 @@ import type { TaskRef } from "../core/operations/read.ts";
 import { isTerminal, type Task } from "../core/task.ts";
 import { integer, onlyKnown, text } from "../core/validate.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
-import type { SubmitOptions } from "../producer/submit/prepare-task.ts";
+import type { SubmitOptions } from "../producer/submit/submit-options.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import { HttpError } from "./http-error.ts";
 import { type BodyLimits, readJsonObject } from "./read-body.ts";

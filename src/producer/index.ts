@@ -8,8 +8,12 @@ export {
 export type { FleetLimits, RateLimit, TaskLimits } from "./limits.ts";
 export type { RetentionRule } from "./retention.ts";
 export type { StandardSchemaV1 } from "./standard-schema.ts";
-export type { DebounceOptions, ThrottleOptions } from "./submit/debounce-throttle.ts";
-export type { SubmitEntry, SubmitOptions } from "./submit/prepare-task.ts";
+export type {
+  DebounceOptions,
+  SubmitEntry,
+  SubmitOptions,
+  ThrottleOptions,
+} from "./submit/submit-options.ts";
 export type { ListOptions, PurgeOptions, ReadCallOptions, RetryOptions, SweepOptions } from "./task-admin.ts";
 export type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./task-types.ts";
 export type { PreparedBatch, StatementBuilder } from "./transactional/batch.ts";

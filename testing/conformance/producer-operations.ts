@@ -1,4 +1,4 @@
-import type { SubmitOptions } from "../../src/producer/submit/prepare-task.ts";
+import type { SubmitOptions } from "../../src/producer/submit/submit-options.ts";
 import type { ListOptions, PurgeOptions } from "../../src/producer/task-admin.ts";
 import type { Wadi } from "../../src/producer/wadi.ts";
 import {

@@ -1,6 +1,11 @@
 import { type Backoff, backoffDelay } from "../../core/backoff.ts";
 import type { Executor } from "../../core/executor.ts";
-import type { WakeSource } from "./notifier.ts";
+
+/**
+ * Where signals come from at present: from this Wadi alone (`local`), from the database too (`listening`), or from this
+ * Wadi alone because the database cannot be listened to just now (`polling`).
+ */
+export type WakeSource = "local" | "listening" | "polling";
 
 /** How long a connection is kept that nothing uses. */
 const IDLE_MS = 60_000;

@@ -1,12 +1,6 @@
 import type { Executor } from "../../core/executor.ts";
-import { Channel } from "./channel.ts";
+import { Channel, type WakeSource } from "./channel.ts";
 import { SharedNotifier } from "./shared-notifier.ts";
-
-/**
- * Where signals come from at present: from this Wadi alone (`local`), from the database too (`listening`), or from this
- * Wadi alone because the database cannot be listened to just now (`polling`).
- */
-export type WakeSource = "local" | "listening" | "polling";
 
 /**
  * Called with the queues that got tasks; null if that is not known, since a connection was opened or lost, and then `error`

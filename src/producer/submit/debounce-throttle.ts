@@ -2,19 +2,7 @@ import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import { CONFLICT_POLICIES } from "../../core/task.ts";
 import { integer, MAX_DELAY_MS, oneOf, onlyKnown } from "../../core/validate.ts";
-import type { SubmitOptions } from "./prepare-task.ts";
-
-export interface DebounceOptions {
-  /** Quiet time in milliseconds after which the task is due. Minimum `1`. */
-  readonly delayMs: number;
-  /** Milliseconds after its creation at which the task is due however many submits follow. At least `delayMs`. @default no end */
-  readonly maxDelayMs?: number | undefined;
-}
-
-export interface ThrottleOptions {
-  /** Window in milliseconds, from the creation of the key's task. Minimum `1`. */
-  readonly perMs: number;
-}
+import type { SubmitOptions } from "./submit-options.ts";
 
 /** When a submit is due, and what it does to the task its key has. */
 export type Pacing = Pick<NewTask, "conflict" | "maxDelayMs" | "throttleMs"> & { readonly delayMs: number };

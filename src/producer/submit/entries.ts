@@ -2,7 +2,8 @@ import { InvalidArgument, SerializationError } from "../../core/errors/errors.ts
 import type { NewTask } from "../../core/operations/submit.ts";
 import { show } from "../../core/validate.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
-import { type Prepare, type SubmitEntry, validatePayload } from "./prepare-task.ts";
+import { type Prepare, validatePayload } from "./prepare-task.ts";
+import type { SubmitEntry } from "./submit-options.ts";
 
 /** Checks the entries of a `submitMany`, and names the one that is wrong. Nothing is sent. */
 export function prepareMany(

@@ -10,15 +10,9 @@ import type { Notifier } from "../notify/notifier.ts";
 import { notRejected } from "../transactional/shared.ts";
 import { Backpressure, type BackpressureOptions } from "./backpressure.ts";
 import { prepareMany, validateMany } from "./entries.ts";
-import {
-  type Lineage,
-  type MetadataHook,
-  type PrepareContext,
-  prepareTask,
-  type SubmitEntry,
-  type SubmitOptions,
-  validatePayload,
-} from "./prepare-task.ts";
+import type { Lineage } from "./lineage.ts";
+import { type MetadataHook, type PrepareContext, prepareTask, validatePayload } from "./prepare-task.ts";
+import type { SubmitEntry, SubmitOptions } from "./submit-options.ts";
 import { type SendOptions, SubmitQueue } from "./submit-queue.ts";
 
 export interface SubmitterOptions extends BackpressureOptions {

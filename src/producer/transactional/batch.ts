@@ -3,7 +3,8 @@ import type { Row } from "../../core/executor.ts";
 import type { CanceledTask } from "../../core/operations/control.ts";
 import type { Store } from "../../core/session/store.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
-import type { Prepare, SubmitEntry, SubmitOptions } from "../submit/prepare-task.ts";
+import type { Prepare } from "../submit/prepare-task.ts";
+import type { SubmitEntry, SubmitOptions } from "../submit/submit-options.ts";
 import type { PayloadOf, SubmittedOf } from "../task-types.ts";
 import { type Transport, transactionalCalls } from "./shared.ts";
 

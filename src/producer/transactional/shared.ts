@@ -8,7 +8,8 @@ import type { Store } from "../../core/session/store.ts";
 import { splitTasks } from "../../core/split-tasks.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
 import { prepareMany, validateMany } from "../submit/entries.ts";
-import type { Prepare, SubmitEntry, SubmitOptions } from "../submit/prepare-task.ts";
+import type { Prepare } from "../submit/prepare-task.ts";
+import type { SubmitEntry, SubmitOptions } from "../submit/submit-options.ts";
 import { byId, byKey } from "../task-admin.ts";
 
 /** What comes at once from a client that answers at once. */

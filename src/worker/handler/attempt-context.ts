@@ -2,7 +2,7 @@ import { monotonicMs, toEpochMs } from "../../core/clock.ts";
 import type { SubmittedTask } from "../../core/operations/submit.ts";
 import type { Task } from "../../core/task.ts";
 import type { AnyTaskDefinition, TaskDefinition } from "../../producer/define-task.ts";
-import type { SubmitOptions } from "../../producer/submit/prepare-task.ts";
+import type { SubmitOptions } from "../../producer/submit/submit-options.ts";
 import type { PayloadOf, SubmittedOf } from "../../producer/task-types.ts";
 import type { Attempt } from "./attempt.ts";
 import type { FailOptions } from "./fail-reason.ts";

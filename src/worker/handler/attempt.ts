@@ -8,7 +8,7 @@ import type { SubmittedTask } from "../../core/operations/submit.ts";
 import type { Task, TaskStatus } from "../../core/task.ts";
 import { fraction } from "../../core/validate.ts";
 import type { AnyTaskDefinition } from "../../producer/define-task.ts";
-import type { SubmitOptions } from "../../producer/submit/prepare-task.ts";
+import type { SubmitOptions } from "../../producer/submit/submit-options.ts";
 import type { Wadi } from "../../producer/wadi.ts";
 import type { Lease } from "../drain/leases.ts";
 import type { HandlerSlots } from "../drain/slot-pool.ts";

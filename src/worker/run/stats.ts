@@ -1,4 +1,4 @@
-import type { WakeSource } from "../../producer/notify/notifier.ts";
+import type { WakeSource } from "../../producer/notify/channel.ts";
 import type { Wadi } from "../../producer/wadi.ts";
 import type { DrainStatus, DrainSummary } from "../drain/tally.ts";
 import type { ErrorContext, WorkerHooks } from "../hooks.ts";

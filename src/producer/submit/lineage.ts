@@ -1,9 +1,19 @@
 import { InvalidArgument } from "../../core/errors/errors.ts";
+import type { LeaseRef } from "../../core/operations/lease.ts";
 import { optionalText } from "../../core/validate.ts";
-import type { Lineage, SubmitOptions } from "./prepare-task.ts";
+import type { SubmitOptions } from "./submit-options.ts";
+
+/** Ids a child inherits from the task that submits it. */
+export interface Lineage {
+  readonly parentId: string;
+  readonly rootId: string;
+  readonly correlationId: string | null;
+  /** The parent's lease, without which the child is refused. */
+  readonly held?: LeaseRef | undefined;
+}
 
 /** Whose child it is: of the task whose context submits it, or of the one it names. */
-export function family(
+export function familyOf(
   { parentId, rootId }: Pick<SubmitOptions, "parentId" | "rootId">,
   lineage: Lineage | undefined,
 ) {

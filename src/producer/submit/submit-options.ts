@@ -1,0 +1,85 @@
+/** The options of one submit, as an application writes them, and the list of their names. */
+import type { ConflictPolicy, Json } from "../../core/task.ts";
+import type { FleetLimits } from "../limits.ts";
+
+export interface DebounceOptions {
+  /** Quiet time in milliseconds after which the task is due. Minimum `1`. */
+  readonly delayMs: number;
+  /** Milliseconds after its creation at which the task is due however many submits follow. At least `delayMs`. @default no end */
+  readonly maxDelayMs?: number | undefined;
+}
+
+export interface ThrottleOptions {
+  /** Window in milliseconds, from the creation of the key's task. Minimum `1`. */
+  readonly perMs: number;
+}
+
+export interface SubmitOptions {
+  /**
+   * Business key, at most 1,024 characters and 2,600 bytes. At most one live task has it; others wait for the result by it. While a task of another name has it,
+   * a submit is refused with `AlreadyExists`, whatever its conflict policy; see `keysAcrossNames`.
+   */
+  readonly key?: string | undefined;
+  /** What to do when the key already has a task, see `ConflictPolicy`. @default "reuse" */
+  readonly conflict?: ConflictPolicy | undefined;
+  /**
+   * Joins a burst of submits of one key into one task: while it is queued, each takes its place with the newest payload
+   * and metadata and pushes its due time. Needs a key; not together with `conflict`, `delayMs`, `runAt` or `throttle`.
+   */
+  readonly debounce?: DebounceOptions | undefined;
+  /**
+   * At most one new task for the key per window: a younger one is returned whatever its status, an older one is
+   * subject to `conflict`. Needs a key; not together with `conflict: "reject"` or `debounce`.
+   */
+  readonly throttle?: ThrottleOptions | undefined;
+  /** Where the task waits; only workers of this queue claim it. At most 1,024 characters. @default the definition's, else "default" */
+  readonly queue?: string | undefined;
+  /** Attempts before a retryable failure is final, the first included. Minimum `1`. @default the definition's, else 3 */
+  readonly maxAttempts?: number | undefined;
+  /** Leases that may expire before the task fails as `max_crashes`, attempts left or not. Minimum `1`. @default the definition's, else 3 */
+  readonly maxCrashes?: number | undefined;
+  /** Higher runs first, from -1000 to 1000. @default the definition's, else 0 */
+  readonly priority?: number | undefined;
+  /** Milliseconds until the task is due, by the database's clock. Minimum `0`. Not together with `runAt`. @default 0 */
+  readonly delayMs?: number | undefined;
+  /** When the task is due, as a Date or epoch milliseconds; the past is due at once. Not together with `delayMs`. @default now */
+  readonly runAt?: Date | number | undefined;
+  /** JSON values that are stored with the task and are no part of its payload, such as a tenant. @default none */
+  readonly metadata?: { readonly [key: string]: Json } | undefined;
+  /**
+   * Groups tasks of one request or process; `list` finds them by it, and children inherit it. At most 1,024 characters.
+   * @default none
+   */
+  readonly correlationId?: string | undefined;
+  /**
+   * The task that this one belongs to, for what is submitted outside its handler: `context.submit` sets it by itself. The
+   * parent need not exist or run. @default none
+   */
+  readonly parentId?: string | undefined;
+  /** The first of its ancestors, by which `list` finds the whole family. Needs `parentId`. @default the parent */
+  readonly rootId?: string | undefined;
+  /** How many tasks of a key run at a time, and start in a window of time, over all workers. @default the definition's, else none */
+  readonly limits?: FleetLimits | undefined;
+}
+
+/** One entry of a `submitMany`: its payload, and options of its own. */
+export type SubmitEntry<Input = unknown> = SubmitOptions & { readonly payload: Input };
+
+/** For messages about unknown options; a new option does not compile until it is listed. */
+export const SUBMIT_OPTIONS = Object.keys({
+  key: true,
+  conflict: true,
+  debounce: true,
+  throttle: true,
+  queue: true,
+  maxAttempts: true,
+  maxCrashes: true,
+  priority: true,
+  delayMs: true,
+  runAt: true,
+  metadata: true,
+  correlationId: true,
+  parentId: true,
+  rootId: true,
+  limits: true,
+} satisfies Record<keyof SubmitOptions, true>);
