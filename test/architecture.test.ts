@@ -115,7 +115,8 @@ describe("imports go one way", () => {
 const LOOKS_PAST_THE_WEB = [
   "src/producer/notify/shared-notifier.ts", // what several copies of this module have in common
   "src/worker/drain/next-turn.ts", // setImmediate, where there is one
-  "src/worker/run/stop-signals.ts", // the process whose signals stop a worker, and its CPU time
+  "src/worker/drain/event-loop-monitor.ts", // the CPU time of the process
+  "src/worker/run/stop-signals.ts", // the process whose signals stop a worker
   "src/worker/run/running-workers.ts", // the workers that run in several copies of this module
 ];
 

@@ -88,10 +88,10 @@ export class CrashIsolation {
   announced(attempts: readonly Attempt[]): void {
     if (attempts.length === 0) return;
     for (const last of attempts) {
-      if (last.task.crashes > 0) last.isHeld = false;
+      if (last.task.crashes > 0) last.announced();
       else
         for (const { ready } of this.#pools)
-          for (const attempt of ready) if (isBefore(attempt, last)) attempt.isHeld = false;
+          for (const attempt of ready) if (isBefore(attempt, last)) attempt.announced();
     }
     for (const { ready } of this.#pools) ready.countHeld();
   }

@@ -5,11 +5,12 @@ import type { TaskStatus } from "../../core/task.ts";
 import type { Wadi } from "../../producer/wadi.ts";
 import { Attempt, type AttemptOwner } from "../handler/attempt.ts";
 import { HandlerCall, type HandlerCallOwner } from "../handler/handler-call.ts";
+import { Lease } from "../handler/lease.ts";
 import { reportLate } from "../hooks.ts";
 import { CrashIsolation } from "./crash-isolation.ts";
 import type { HeldTasksOptions } from "./held-tasks-options.ts";
 import { Lanes } from "./lanes.ts";
-import { type Lease, Leases } from "./leases.ts";
+import { Leases } from "./leases.ts";
 import { RunningCalls } from "./running-calls.ts";
 import type { SlotPool } from "./slot-pool.ts";
 import { Behind } from "./unreturned-calls.ts";
@@ -75,7 +76,7 @@ export class HeldTasks implements AttemptOwner, HandlerCallOwner {
   /** Takes in what a claim brought. What is more than the budget of bytes is handed back. */
   add(claimed: ClaimResult, { workerId, leaseMs }: ClaimRequest, sentAtMs: number): void {
     const { bytes, tally } = this.#options;
-    const lease: Lease = { workerId, endsAtMs: sentAtMs + leaseMs, inPlay: claimed.tasks.length };
+    const lease = new Lease(workerId, sentAtMs + leaseMs, claimed.tasks.length);
     const { tasks } = claimed;
     this.#loseClaimed(claimed);
     const lanes = tasks.map((task) => this.#lanes.of(task));
@@ -141,9 +142,7 @@ export class HeldTasks implements AttemptOwner, HandlerCallOwner {
     const { maxRunMs } = member.registration;
     const delivery = new HandlerCall(this, attempts, nowMs, nowMs + (maxRunMs ?? NEVER));
     for (const attempt of attempts) {
-      attempt.delivery = delivery;
-      attempt.startedAtMs = nowMs;
-      attempt.deadlineMs = Math.min(delivery.expiresAtMs, stopAtMs);
+      attempt.begin(delivery, stopAtMs);
       tally.start(attempt);
     }
     member.calls++;
@@ -264,7 +263,7 @@ export class HeldTasks implements AttemptOwner, HandlerCallOwner {
     for (const attempt of attempts) {
       if (attempt.hasEnded) continue;
       const entry = byId.get(attempt.id);
-      if (entry && leaseEndsAtMs !== null) attempt.lease.endsAtMs = leaseEndsAtMs;
+      if (entry && leaseEndsAtMs !== null) attempt.lease.extend(leaseEndsAtMs);
       attempt.learn(entry);
     }
     // What is canceled before it started is handed back: the database makes it canceled then.

@@ -1,16 +1,7 @@
 import { monotonicMs } from "../../core/clock.ts";
+import type { Lease } from "../handler/lease.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
-
-/** The lease of all tasks of one claim. */
-export interface Lease {
-  /** The token of the claim. */
-  readonly workerId: string;
-  /** Local estimate of when it ends, on the monotonic clock. */
-  endsAtMs: number;
-  /** Tasks under it that have not ended yet. */
-  inPlay: number;
-}
 
 /** The leases of a drain, and when they are due to be renewed. */
 export class Leases {
@@ -30,7 +21,7 @@ export class Leases {
 
   /** A task under it has ended. */
   ended(lease: Lease): void {
-    if (--lease.inPlay === 0) this.#leases.delete(lease);
+    if (lease.taskEnded()) this.#leases.delete(lease);
   }
 
   /** When the first of them ends, on the monotonic clock. */
@@ -48,7 +39,7 @@ export class Leases {
 
   /** Makes a heartbeat due. */
   renewNow(): void {
-    for (const lease of this.#leases)
-      lease.endsAtMs = Math.min(lease.endsAtMs, monotonicMs() + this.#leaseMs / 2);
+    const endsAtMs = monotonicMs() + this.#leaseMs / 2;
+    for (const lease of this.#leases) lease.shorten(endsAtMs);
   }
 }

@@ -38,12 +38,12 @@ async function settleAlone(attempt: Attempt, settle: Settle): Promise<SettleResu
     return (await settle([settlement]))[0]!;
   } catch (error) {
     if (!refusesContent(error) || settlement.outcome === "release") throw error;
-    attempt.settlement = replaced(settlement, error);
+    attempt.replaceSettlement(replaced(settlement, error));
   }
   try {
-    return (await settle([attempt.settlement]))[0]!;
+    return (await settle([attempt.settlement!]))[0]!;
   } catch (error) {
-    if (refusesContent(error)) attempt.settlement = settlement; // it was not the value, if this is refused too
+    if (refusesContent(error)) attempt.replaceSettlement(settlement); // it was not the value, if this is refused too
     throw error;
   }
 }

@@ -10,10 +10,10 @@ import { fraction } from "../../core/validate.ts";
 import type { AnyTaskDefinition } from "../../producer/define-task.ts";
 import type { SubmitOptions } from "../../producer/submit/submit-options.ts";
 import type { Wadi } from "../../producer/wadi.ts";
-import type { Lease } from "../drain/leases.ts";
 import type { HandlerSlots } from "../drain/slot-pool.ts";
 import { type FailOptions, failureOf } from "./fail-reason.ts";
 import { type HandlerCall, validate } from "./handler-call.ts";
+import type { Lease } from "./lease.ts";
 import { completed, delayOf, failed, failedAs, RELEASED, timedOut } from "./outcome.ts";
 import type { QueryShare } from "./query-share.ts";
 import { type SettledTask, SettlementResult } from "./settlement-result.ts";
@@ -109,6 +109,23 @@ export class Attempt implements LeaseRef {
       if (this.#abortReason !== undefined) this.#abort.abort(this.#abortReason);
     }
     return this.#abort.signal;
+  }
+
+  /** Starts in `call`; its time is up when the call's is, at `stopAtMs` at the latest. */
+  begin(call: HandlerCall, stopAtMs: number): void {
+    this.delivery = call;
+    this.startedAtMs = call.startedAtMs;
+    this.deadlineMs = Math.min(call.expiresAtMs, stopAtMs);
+  }
+
+  /** The database has stored that it starts. */
+  announced(): void {
+    this.isHeld = false;
+  }
+
+  /** The database refused the content of the settlement: `settlement` is stored in its place. */
+  replaceSettlement(settlement: Settlement): void {
+    this.settlement = settlement;
   }
 
   #stop(reason: unknown): void {

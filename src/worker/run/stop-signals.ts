@@ -35,20 +35,7 @@ export function handleStopSignals(target: ProcessLike, onStop: (signal: StopSign
   };
 }
 
-/** CPU time of this process so far, of all its threads, in milliseconds; null where the platform does not say. */
-export function cpuTimeMs(): number | null {
-  try {
-    const { process: own } = globalThis as {
-      readonly process?: { cpuUsage?(): { user: number; system: number } };
-    };
-    const used = own?.cpuUsage?.();
-    return used === undefined ? null : (used.user + used.system) / 1000;
-  } catch {
-    return null; // a sandbox that defines it to refuse it
-  }
-}
-
-/** The process this runs in. The one place of the worker that looks past the Web's globals. */
+/** The process this runs in. */
 export function thisProcess(): ProcessLike {
   const { process: own } = globalThis as { readonly process?: Partial<ProcessLike> };
   if (typeof own?.on !== "function" || typeof own.exit !== "function") {
