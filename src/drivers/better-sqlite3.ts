@@ -12,8 +12,8 @@ import {
 } from "./sqlite/better-sqlite3-handle.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./sqlite/busy-retry.ts";
 import { dataVersionListener } from "./sqlite/data-version.ts";
-import { isExhausted } from "./sqlite/errors.ts";
-import { groupQueue, type Member, type Outcome } from "./sqlite/group-commit.ts";
+import { groupQueue, type Member, type Outcome } from "./sqlite/group-queue.ts";
+import { isExhausted } from "./sqlite/sqlite-errors.ts";
 
 export type { BetterSqlite3Like, BetterSqlite3StatementLike } from "./sqlite/better-sqlite3-handle.ts";
 

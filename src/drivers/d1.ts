@@ -2,7 +2,7 @@ import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/execu
 import { sqlite } from "../protocol/sqlite.ts";
 import { checkClient } from "./shared/options.ts";
 import { isOverQuota } from "./shared/quota.ts";
-import { classifySqlite, sqliteCodeIn } from "./sqlite/errors.ts";
+import { classifySqlite, sqliteCodeIn } from "./sqlite/sqlite-errors.ts";
 
 export interface D1ResultLike {
   readonly results: unknown[];

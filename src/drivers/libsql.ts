@@ -3,8 +3,8 @@ import { sqlite } from "../protocol/sqlite.ts";
 import { checkClient, checkOptions } from "./shared/options.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./sqlite/busy-retry.ts";
 import { dataVersionListener } from "./sqlite/data-version.ts";
-import { isExhausted } from "./sqlite/errors.ts";
 import { classify, type LibsqlErrorLike, refusing } from "./sqlite/libsql-errors.ts";
+import { isExhausted } from "./sqlite/sqlite-errors.ts";
 
 export interface LibsqlStatement {
   sql: string;

@@ -1,10 +1,11 @@
 import { InvalidArgument } from "../core/errors/wadi-error.ts";
 import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
-import type { PgClientLike, PgPoolLike } from "./postgres/client.ts";
-import { type Borrow, borrowShared, giveUp, ignore, PgConnections } from "./postgres/connections.ts";
-import { pgDatabase } from "./postgres/database.ts";
-import { type Listen, type ListenClient, pgListener, shareOf } from "./postgres/listen.ts";
-import { forgetPrepared, PgPipeline, queryFor } from "./postgres/pipeline.ts";
+import type { PgClientLike, PgPoolLike } from "./postgres/pg-client.ts";
+import { type Borrow, borrowShared, giveUp, ignore, PgConnections } from "./postgres/pg-connections.ts";
+import { pgDatabase } from "./postgres/pg-database-id.ts";
+import { type Listen, type ListenClient, pgListener, shareOf } from "./postgres/pg-listener.ts";
+import { forgetPrepared, PgPipeline, queryFor } from "./postgres/pg-pipeline.ts";
+import { pgTransaction } from "./postgres/pg-transaction.ts";
 import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
 import {
   causes,
@@ -13,11 +14,10 @@ import {
   failedToConnect,
   sqlStateOf,
 } from "./postgres/sqlstate.ts";
-import { pgTransaction } from "./postgres/transaction.ts";
-import { inTurn } from "./shared/in-turn.ts";
 import { checkClient, checkOptions } from "./shared/options.ts";
+import { inTurn } from "./shared/serial-queue.ts";
 
-export type { PgClientLike, PgNotification, PgPoolLike } from "./postgres/client.ts";
+export type { PgClientLike, PgNotification, PgPoolLike } from "./postgres/pg-client.ts";
 
 export interface PgOptions extends PgSchemaOption {
   /**

@@ -1,6 +1,6 @@
 import { Unsupported } from "../../core/errors/wadi-error.ts";
 import type { ErrorClass, Row, Statement } from "../../core/executor.ts";
-import { classifySqlite } from "./errors.ts";
+import { classifySqlite } from "./sqlite-errors.ts";
 
 /** The part of a better-sqlite3 prepared statement that Wadi uses. */
 export interface BetterSqlite3StatementLike {

@@ -1,6 +1,6 @@
 import { Unsupported } from "../../core/errors/wadi-error.ts";
 import type { ErrorClass } from "../../core/executor.ts";
-import { classifySqlite } from "./errors.ts";
+import { classifySqlite } from "./sqlite-errors.ts";
 
 export interface LibsqlErrorLike extends Error {
   readonly code?: string;

@@ -1,5 +1,5 @@
-import type { inTurn } from "../shared/in-turn.ts";
-import type { PgClientLike, PgNotification } from "./client.ts";
+import type { inTurn } from "../shared/serial-queue.ts";
+import type { PgClientLike, PgNotification } from "./pg-client.ts";
 import {
   commands,
   hearFirst,
@@ -8,7 +8,7 @@ import {
   type OnSignal,
   type Subscription,
   stillHears,
-} from "./hearing.ts";
+} from "./pg-delivery-check.ts";
 
 /** A client that listens, and how to give it back. */
 export interface ListenClient {

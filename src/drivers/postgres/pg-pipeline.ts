@@ -1,5 +1,5 @@
 import type { Row, Statement, Value } from "../../core/executor.ts";
-import type { PgConnectionLike } from "./client.ts";
+import type { PgConnectionLike } from "./pg-client.ts";
 
 /** A statement as one connection knows it: the columns are described once, when it is parsed. */
 interface Prepared {

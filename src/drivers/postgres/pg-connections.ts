@@ -1,5 +1,5 @@
-import type { inTurn } from "../shared/in-turn.ts";
-import type { PgClientLike, PgPoolLike } from "./client.ts";
+import type { inTurn } from "../shared/serial-queue.ts";
+import type { PgClientLike, PgPoolLike } from "./pg-client.ts";
 import { sqlStateOf } from "./sqlstate.ts";
 
 /** A connection for the time of one use. */

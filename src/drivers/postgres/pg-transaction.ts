@@ -1,5 +1,5 @@
 import type { Executor, Row, Statement } from "../../core/executor.ts";
-import type { PgClientLike } from "./client.ts";
+import type { PgClientLike } from "./pg-client.ts";
 
 /**
  * Runs `fn` in a transaction on `client`, with an executor like `outer` that sends through `send`.
