@@ -1,7 +1,7 @@
 import type { ErrorEnvelope, Task, TaskStatus } from "../core/task.ts";
-import type { DrainSummary } from "./drain/tally.ts";
-import type { TaskContext } from "./handler/attempt-context.ts";
+import type { DrainSummary } from "./drain-summary.ts";
 import { type Logger, lateLine, log } from "./logger.ts";
+import type { TaskContext } from "./task-context.ts";
 
 /** The task an event is about. */
 export interface TaskEvent {

@@ -7,9 +7,8 @@ import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import { Drain } from "./drain/drain.ts";
 import type { ContinuousMode, DrainSettings } from "./drain/drain-options.ts";
-import type { DrainSummary } from "./drain/tally.ts";
 import { Unreturned } from "./drain/unreturned-calls.ts";
-import type { BatchHandler, BatchHandlerOf, Handler, HandlerOf } from "./handler/attempt-context.ts";
+import type { DrainSummary } from "./drain-summary.ts";
 import { type HandlerOptions, laneKey, type Registration, register } from "./handler/registration.ts";
 import { report, type WorkerHooks } from "./hooks.ts";
 import {
@@ -25,6 +24,7 @@ import { sweepAfterDrain } from "./run/maintenance.ts";
 import { Runner } from "./run/runner.ts";
 import { enterRunning } from "./run/running-workers.ts";
 import { statsOf, type WorkerStats } from "./run/stats.ts";
+import type { BatchHandler, BatchHandlerOf, Handler, HandlerOf } from "./task-context.ts";
 
 /** A lease outlasts its invocation by this, so that the last settlement is still the owner's. */
 const LEASE_MARGIN_MS = 5_000;

@@ -1,5 +1,6 @@
 import { monotonicMs } from "../../core/clock.ts";
 import type { CallOptions } from "../../core/session/session.ts";
+import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
 import { QueryShare } from "../handler/query-share.ts";
 import { report } from "../hooks.ts";
 import { ByteBudget } from "./byte-budget.ts";
@@ -13,7 +14,7 @@ import type { PollSchedule } from "./poll-schedule.ts";
 import { QueryBudget } from "./query-budget.ts";
 import { RoundTrips } from "./round-trips.ts";
 import { makeSlotPools, type SlotPool } from "./slot-pool.ts";
-import { type DrainStatus, type DrainSummary, Tally } from "./tally.ts";
+import { Tally } from "./tally.ts";
 import { TripSchedule } from "./trip-schedule.ts";
 import { Turns } from "./turns.ts";
 import { Wakeup } from "./wakeup.ts";

@@ -1,5 +1,6 @@
+import type { HandlerSlots } from "../handler/handler-slots.ts";
 import { laneKey } from "../handler/registration.ts";
-import type { HandlerSlots, SlotPool } from "./slot-pool.ts";
+import type { SlotPool } from "./slot-pool.ts";
 
 /** Which name and pool a claimed task belongs to. */
 export class Lanes {

@@ -1,17 +1,6 @@
 import type { ClaimResult, UnhandledTasks } from "../../core/operations/lease.ts";
+import type { SkippedTasks } from "../drain-summary.ts";
 import { type Logger, log } from "../logger.ts";
-
-/** A name, or one task of it, that a drain left out. */
-export interface SkippedTasks {
-  readonly name: string;
-  /** The one task; absent if it is the whole name. */
-  readonly id?: string;
-  /**
-   * `maxRunMs`: the drain is shorter than the name's declared run. `maxResponseBytes`: the task is larger than the answers
-   * of this database's driver.
-   */
-  readonly reason: "maxRunMs" | "maxResponseBytes";
-}
 
 /** Most entries of `skipped`. */
 const MAX_SKIPPED = 20;

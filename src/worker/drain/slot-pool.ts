@@ -1,5 +1,6 @@
 import type { ClaimPool, Lane } from "../../core/operations/lease.ts";
 import type { Attempt } from "../handler/attempt.ts";
+import { HandlerSlots } from "../handler/handler-slots.ts";
 import { laneKey, type Registration } from "../handler/registration.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import { ReadyQueue } from "./ready-queue.ts";
@@ -11,45 +12,6 @@ export interface PoolSizes {
   readonly resources: ReadonlyMap<string, number>;
   /** Tasks claimed ahead of the free slots, over all pools. */
   readonly prefetch: number;
-}
-
-/** One name within its pool. */
-export class HandlerSlots {
-  readonly registration: Registration;
-  /** Most calls at once. */
-  readonly maxCalls: number;
-  /** Most tasks a call. */
-  readonly batch: number;
-  calls = 0;
-  /** Tasks that are claimed and not started. */
-  ready = 0;
-  /** Whether an attempt has ended in this drain. */
-  hasRun = false;
-  /** Tasks by queue that are claimed and not settled: names that have few go first. */
-  readonly inPlay = new Map<string, number>();
-
-  constructor(registration: Registration, slots: number) {
-    this.registration = registration;
-    this.maxCalls = Math.min(registration.concurrency ?? slots, slots);
-    this.batch = registration.batch ?? 1;
-  }
-
-  /**
-   * How long an attempt is expected to take, in milliseconds. A drain begins without an estimate: a name that was slow
-   * once would never run again to improve it.
-   */
-  get needsMs(): number {
-    return this.registration.maxRunMs ?? (this.hasRun ? this.registration.runs.p95() : 0);
-  }
-
-  /** Tasks that its own limit would let start now, if there are slots. */
-  get free(): number {
-    return Math.max(0, this.maxCalls - this.calls) * this.batch;
-  }
-
-  add(queue: string, count: number): void {
-    this.inPlay.set(queue, (this.inPlay.get(queue) ?? 0) + count);
-  }
 }
 
 /** Names that draw from the same slots. */

@@ -1,56 +1,15 @@
-import type { ClaimResult, RecoveredTask, UnhandledTasks } from "../../core/operations/lease.ts";
+import type { ClaimResult, RecoveredTask } from "../../core/operations/lease.ts";
 import type { Settlement, SettleResult } from "../../core/operations/settle.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
 import { isTerminal, type TaskStatus } from "../../core/task.ts";
 import type { Wadi } from "../../producer/wadi.ts";
+import type { DrainSummary } from "../drain-summary.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import { emit, type TaskEvent, type WorkerHooks } from "../hooks.ts";
 import { crashLine, failureLine, log } from "../logger.ts";
-import { LeftOut, type SkippedTasks } from "./skipped-tasks.ts";
+import { LeftOut } from "./skipped-tasks.ts";
 
 type Failed = Extract<Settlement, { outcome: "retry" }>;
-
-/** What one drain did, and what it left. */
-export interface DrainSummary {
-  readonly claimed: number;
-  readonly succeeded: number;
-  /** Failed for good. */
-  readonly failed: number;
-  /** Failed and queued again. */
-  readonly retried: number;
-  /** Handed back unstarted, without spending an attempt. */
-  readonly released: number;
-  readonly canceled: number;
-  /** Tasks, of this or another worker, whose lease had expired; they are queued again, or failed as `max_crashes` or `lease_expired`. */
-  readonly recovered: number;
-  /** Attempts whose lease was lost before they could be settled. */
-  readonly lost: number;
-  readonly roundTrips: number;
-  /**
-   * Statements sent, by the drain and through the contexts of its handlers; a batch of n counts n. What handlers send
-   * through `wadi` itself is not counted.
-   */
-  readonly queries: number;
-  /** True if tasks were due when the drain ended: drain again. */
-  readonly more: boolean;
-  /** Due tasks in its queues whose names have no handler here, as its first claim found them; at most 20 names. */
-  readonly unhandled: readonly UnhandledTasks[];
-  /** What it left out for a limit of its own; at most 20. Nothing of it counts for `more` and `nextDueAtMs`. */
-  readonly skipped: readonly SkippedTasks[];
-  /** When the next task is due or the next lease runs out, in epoch milliseconds; null if nothing is queued. */
-  readonly nextDueAtMs: number | null;
-}
-
-/** What a drain is doing. */
-export interface DrainStatus {
-  /** Names of the tasks in handlers, with repeats. */
-  readonly running: readonly string[];
-  /** How many tasks are claimed and wait for a slot. */
-  readonly ready: number;
-  /** Handler calls that may run at once. */
-  readonly slots: number;
-  readonly totals: DrainSummary;
-}
 
 /** Counts what became of tasks, and tells those who listen: hooks of the application, and waits of the same Wadi. */
 export class Tally {

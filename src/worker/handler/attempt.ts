@@ -10,15 +10,15 @@ import { fraction } from "../../core/validate.ts";
 import type { AnyTaskDefinition } from "../../producer/define-task.ts";
 import type { SubmitOptions } from "../../producer/submit/submit-options.ts";
 import type { Wadi } from "../../producer/wadi.ts";
-import type { HandlerSlots } from "../drain/slot-pool.ts";
+import type { UserStatement } from "../task-context.ts";
 import { type FailOptions, failureOf } from "./fail-reason.ts";
-import { type HandlerCall, validate } from "./handler-call.ts";
+import type { HandlerSlots } from "./handler-slots.ts";
 import type { Lease } from "./lease.ts";
 import { completed, delayOf, failed, failedAs, RELEASED, timedOut } from "./outcome.ts";
 import type { QueryShare } from "./query-share.ts";
 import { type SettledTask, SettlementResult } from "./settlement-result.ts";
 import { succeedWith } from "./succeed-with.ts";
-import type { UserStatement } from "./user-statements.ts";
+import { validate } from "./validate.ts";
 
 /** Whose attempts they are. */
 export interface AttemptOwner {
@@ -33,6 +33,14 @@ export interface AttemptOwner {
   endedElsewhere(attempt: Attempt, status: TaskStatus): void;
   /** Called with what the handler threw although the attempt has another outcome. */
   threwLate(attempt: Attempt, thrown: unknown): void;
+}
+
+/** The handler call that an attempt is part of. */
+export interface AttemptCall {
+  /** Whether the handler has returned or was cut off. */
+  readonly hasReturned: boolean;
+  /** One of its attempts has ended. */
+  attemptEnded(): void;
 }
 
 /** One claimed task in this worker's hands. Ends exactly once; whatever comes later is ignored. */
@@ -50,7 +58,7 @@ export class Attempt implements LeaseRef {
   /** From its due time to its claim, in milliseconds. */
   readonly queuedMs: number;
   /** The call it is in; null before it starts. */
-  delivery: HandlerCall | null = null;
+  delivery: AttemptCall | null = null;
   /** 0 before it starts. */
   startedAtMs = 0;
   durationMs = 0;
@@ -112,7 +120,7 @@ export class Attempt implements LeaseRef {
   }
 
   /** Starts in `call`; its time is up when the call's is, at `stopAtMs` at the latest. */
-  begin(call: HandlerCall, stopAtMs: number): void {
+  begin(call: AttemptCall, stopAtMs: number): void {
     this.delivery = call;
     this.startedAtMs = call.startedAtMs;
     this.deadlineMs = Math.min(call.expiresAtMs, stopAtMs);
@@ -292,7 +300,7 @@ export class Attempt implements LeaseRef {
     const what = `the result of ${this.task.name}`;
     const schema = this.member.registration.result;
     const given = result === undefined ? null : result;
-    const value = schema === null ? given : await validate(schema, "result", this, given);
+    const value = schema === null ? given : await validate(schema, "result", this.task, given);
     const resultJson = encodeJson(value, what, wadi.executor);
     this.mustOwn();
     if (this.hasEnded || this.#elsewhere) {

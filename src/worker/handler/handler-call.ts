@@ -1,9 +1,10 @@
 import { InvalidArgument, TaskError } from "../../core/errors/errors.ts";
-import { invalid, type StandardSchemaV1 } from "../../producer/standard-schema.ts";
 import type { WorkerHooks } from "../hooks.ts";
+import type { BatchHandler, BatchResults, Handler } from "../task-context.ts";
 import type { Attempt } from "./attempt.ts";
-import { AttemptContext, type BatchHandler, type BatchResults, type Handler } from "./attempt-context.ts";
+import { AttemptContext } from "./attempt-context.ts";
 import type { Registration } from "./registration.ts";
+import { validate } from "./validate.ts";
 
 export interface HandlerCallOwner {
   /** Called once, when the call has returned or was cut off and all its attempts have ended. */
@@ -127,7 +128,7 @@ export class HandlerCall {
       for (const attempt of this.attempts) {
         if (attempt.hasEnded) continue;
         try {
-          attempt.complete(await validate(result, "result", attempt, this.#resultOf(attempt, returned)));
+          attempt.complete(await validate(result, "result", attempt.task, this.#resultOf(attempt, returned)));
         } catch (error) {
           attempt.fail(error);
         }
@@ -144,7 +145,7 @@ export class HandlerCall {
     for (const attempt of this.attempts) {
       try {
         const given = attempt.task.payload;
-        const value = payload === null ? given : await validate(payload, "payload", attempt, given);
+        const value = payload === null ? given : await validate(payload, "payload", attempt.task, given);
         if (!attempt.hasEnded) contexts.push(new AttemptContext(attempt, value));
       } catch (error) {
         attempt.fail(error);
@@ -197,19 +198,4 @@ export class HandlerCall {
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | null | undefined)?.then === "function";
-}
-
-/** The value as the schema makes it. @throws {TaskError} `invalid_payload` or `invalid_result` */
-export async function validate(
-  schema: StandardSchemaV1,
-  what: "payload" | "result",
-  { task }: Attempt,
-  value: unknown,
-): Promise<unknown> {
-  const checked = await schema["~standard"].validate(value);
-  if (checked.issues === undefined) return checked.value;
-  throw new TaskError(invalid(what, task.name, checked.issues), {
-    code: `invalid_${what}`,
-    retryable: false,
-  });
 }

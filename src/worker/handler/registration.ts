@@ -3,7 +3,8 @@ import { checkIndexedTogether } from "../../core/index-limits.ts";
 import { integer, MAX_TIMER_MS, onlyKnown, optionalText, show, text } from "../../core/validate.ts";
 import { type AnyTaskDefinition, defineTask, noDefinition } from "../../producer/define-task.ts";
 import type { StandardSchemaV1 } from "../../producer/standard-schema.ts";
-import type { BatchHandler, Handler } from "./attempt-context.ts";
+import type { BatchHandler, Handler } from "../task-context.ts";
+import { RunTimes } from "./run-times.ts";
 
 export interface HandlerOptions {
   /** Where the tasks of this handler come from. @default the definition's queue, else the worker's */
@@ -121,31 +122,4 @@ function resourceOf(value: string | undefined, declared: ReadonlyMap<string, num
 /** What a claim knows a name by. */
 export function laneKey({ queue, name }: { readonly queue: string; readonly name: string }): string {
   return `${queue}\0${name}`;
-}
-
-/** Runs an estimate is made from, and after how many more of them it is made anew. */
-const SAMPLES = 64;
-const RENEW = 64;
-
-/** How long the last runs of a name took. */
-export class RunTimes {
-  readonly #durations: number[] = [];
-  #count = 0;
-  #p95 = 0;
-  #isCurrent = true;
-
-  add(durationMs: number): void {
-    this.#durations[this.#count % SAMPLES] = durationMs;
-    if (++this.#count <= SAMPLES || this.#count % RENEW === 0) this.#isCurrent = false;
-  }
-
-  /** The 95th percentile in milliseconds, 0 before the first run. */
-  p95(): number {
-    if (!this.#isCurrent) {
-      const sorted = [...this.#durations].sort((a, b) => a - b);
-      this.#p95 = sorted[Math.floor(sorted.length * 0.95)]!;
-      this.#isCurrent = true;
-    }
-    return this.#p95;
-  }
 }

@@ -6,7 +6,8 @@ import type { CallOptions } from "../../core/session/session.ts";
 import type { Store } from "../../core/session/store.ts";
 import { bind } from "../../core/statement.ts";
 import type { Task } from "../../core/task.ts";
-import { type UserStatement, userStatements } from "./user-statements.ts";
+import type { UserStatement } from "../task-context.ts";
+import { userStatements } from "./user-statements.ts";
 
 /** Pauses while the database takes nothing. */
 const PAUSES: Backoff = { baseMs: 200, capMs: 5000 };

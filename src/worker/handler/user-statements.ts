@@ -2,16 +2,7 @@ import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { Executor, Row, SendOptions, Statement, Value } from "../../core/executor.ts";
 import { encodeJson } from "../../core/json/json.ts";
 import { onlyKnown, show } from "../../core/validate.ts";
-
-/**
- * A statement of the application's own: SQL with the placeholders of the database (`?` on SQLite, `$1` on Postgres),
- * a query builder's query that has `toSQL()` (Drizzle), or one of the client's own kind: what D1 prepares, a query of the
- * Neon driver, `{ sql, args }` of libSQL.
- */
-export type UserStatement =
-  | { readonly sql: string; readonly params?: readonly unknown[] | undefined }
-  | { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } }
-  | object;
+import type { UserStatement } from "../task-context.ts";
 
 /** Sends statements before and after the application's own, as one batch. */
 export type Around = (

@@ -1,6 +1,6 @@
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import { integer, MAX_TIMER_MS, onlyKnown, optionalSignal } from "../../core/validate.ts";
-import type { DrainSummary } from "../drain/tally.ts";
+import type { DrainSummary } from "../drain-summary.ts";
 import type { Runner } from "./runner.ts";
 import type { WorkerStats } from "./stats.ts";
 import { handleStopSignals, type ProcessLike, thisProcess } from "./stop-signals.ts";

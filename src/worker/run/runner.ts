@@ -1,7 +1,7 @@
 import type { Retention } from "../../core/operations/control.ts";
 import type { Wadi } from "../../producer/wadi.ts";
 import type { ContinuousMode } from "../drain/drain-options.ts";
-import type { DrainStatus, DrainSummary } from "../drain/tally.ts";
+import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
 import { report, type WorkerHooks } from "../hooks.ts";
 import { Maintenance } from "./maintenance.ts";
 import { keepErrors, type LastError, statsOf, type WorkerStats } from "./stats.ts";

@@ -1,6 +1,6 @@
 import type { WakeSource } from "../../producer/notify/channel.ts";
 import type { Wadi } from "../../producer/wadi.ts";
-import type { DrainStatus, DrainSummary } from "../drain/tally.ts";
+import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
 import type { ErrorContext, WorkerHooks } from "../hooks.ts";
 
 /** Whether a worker runs, serves or is about to end. */

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect, test, vi } from "vitest";
-import type { DrainSummary } from "../../../src/worker/drain/tally.ts";
+import type { DrainSummary } from "../../../src/worker/drain-summary.ts";
 import { Lifecycle } from "../../../src/worker/run/lifecycle.ts";
 import { Runner } from "../../../src/worker/run/runner.ts";
 import { memoryWadi } from "../../../testing/memory.ts";

@@ -1,0 +1,57 @@
+/** What a drain reports: its summary when it has ended, and its status while it runs. */
+
+import type { UnhandledTasks } from "../core/operations/lease.ts";
+
+/** What one drain did, and what it left. */
+export interface DrainSummary {
+  readonly claimed: number;
+  readonly succeeded: number;
+  /** Failed for good. */
+  readonly failed: number;
+  /** Failed and queued again. */
+  readonly retried: number;
+  /** Handed back unstarted, without spending an attempt. */
+  readonly released: number;
+  readonly canceled: number;
+  /** Tasks, of this or another worker, whose lease had expired; they are queued again, or failed as `max_crashes` or `lease_expired`. */
+  readonly recovered: number;
+  /** Attempts whose lease was lost before they could be settled. */
+  readonly lost: number;
+  readonly roundTrips: number;
+  /**
+   * Statements sent, by the drain and through the contexts of its handlers; a batch of n counts n. What handlers send
+   * through `wadi` itself is not counted.
+   */
+  readonly queries: number;
+  /** True if tasks were due when the drain ended: drain again. */
+  readonly more: boolean;
+  /** Due tasks in its queues whose names have no handler here, as its first claim found them; at most 20 names. */
+  readonly unhandled: readonly UnhandledTasks[];
+  /** What it left out for a limit of its own; at most 20. Nothing of it counts for `more` and `nextDueAtMs`. */
+  readonly skipped: readonly SkippedTasks[];
+  /** When the next task is due or the next lease runs out, in epoch milliseconds; null if nothing is queued. */
+  readonly nextDueAtMs: number | null;
+}
+
+/** What a drain is doing. */
+export interface DrainStatus {
+  /** Names of the tasks in handlers, with repeats. */
+  readonly running: readonly string[];
+  /** How many tasks are claimed and wait for a slot. */
+  readonly ready: number;
+  /** Handler calls that may run at once. */
+  readonly slots: number;
+  readonly totals: DrainSummary;
+}
+
+/** A name, or one task of it, that a drain left out. */
+export interface SkippedTasks {
+  readonly name: string;
+  /** The one task; absent if it is the whole name. */
+  readonly id?: string;
+  /**
+   * `maxRunMs`: the drain is shorter than the name's declared run. `maxResponseBytes`: the task is larger than the answers
+   * of this database's driver.
+   */
+  readonly reason: "maxRunMs" | "maxResponseBytes";
+}

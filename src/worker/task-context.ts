@@ -1,0 +1,128 @@
+/** What a handler is called with, and the types of handlers. */
+
+import type { Task } from "../core/task.ts";
+import type { AnyTaskDefinition, TaskDefinition } from "../producer/define-task.ts";
+import type { SubmitOptions } from "../producer/submit/submit-options.ts";
+import type { PayloadOf, SubmittedOf } from "../producer/task-types.ts";
+import type { FailOptions } from "./handler/fail-reason.ts";
+import type { SettledTask } from "./handler/settlement-result.ts";
+
+/**
+ * A statement of the application's own: SQL with the placeholders of the database (`?` on SQLite, `$1` on Postgres),
+ * a query builder's query that has `toSQL()` (Drizzle), or one of the client's own kind: what D1 prepares, a query of the
+ * Neon driver, `{ sql, args }` of libSQL.
+ */
+export type UserStatement =
+  | { readonly sql: string; readonly params?: readonly unknown[] | undefined }
+  | { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } }
+  | object;
+
+/** A result that may be null need not be given. */
+export type ResultArgument<Result> = undefined extends Result
+  ? [result?: Result]
+  : null extends Result
+    ? [result?: Result]
+    : [result: Result];
+
+/** What a handler gets: the task, its validated payload, and ways to report and to end the attempt. */
+export interface TaskContext<Payload = unknown, Result = unknown> {
+  readonly payload: Payload;
+  /** The task as it was claimed: ids, attempt, metadata, times. */
+  readonly task: Task;
+  readonly id: string;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  /**
+   * Aborts at the deadline, when a cancel was requested, and when the lease is lost. A cancel from elsewhere is learned by a
+   * notification, a heartbeat, a progress report or a poll every `cancelPollMs`, a lost lease by any request for the task.
+   */
+  readonly signal: AbortSignal;
+  /** Epoch milliseconds at which the attempt is cut off; `Infinity` if it may run as long as it likes. */
+  readonly deadlineMs: number;
+  /** Milliseconds until the attempt is cut off, never negative. */
+  timeLeftMs(): number;
+  /** True once the worker has learned that a cancel was requested. */
+  readonly canceled: boolean;
+  /** True once another worker may have the task: nothing of this attempt is stored any more. */
+  readonly lostLease: boolean;
+  /**
+   * Reports progress (a number from 0 to 1; null leaves it alone) and a message, in one round trip.
+   *
+   * @throws {InvalidArgument} for anything else.
+   * @throws {LostLease} if another worker may have the task now: stop.
+   */
+  progress(value: number | null, message?: string): Promise<void>;
+  /**
+   * Extends the lease and asks whether a cancel was requested, in one round trip. Needed by handlers that want to know sooner
+   * than the worker's own heartbeats and polls.
+   *
+   * @throws {LostLease}
+   */
+  heartbeat(): Promise<{ readonly canceled: boolean }>;
+  /** Ends the attempt with this result at once, and returns it; what the handler returns later is ignored. */
+  succeed(result: Result): Result;
+  /**
+   * Commits statements of your own together with the success of the task, in one round trip: all of it, or nothing. Then
+   * the attempt has ended; return what this returns. A lost answer is no trouble: it is sent again, and done once.
+   *
+   * Statements are `{ sql, params }` with the placeholders of the database, queries with `toSQL()` (Drizzle), or
+   * those of the client's own kind (D1, Neon, libSQL). They run in order in one transaction, so none may begin or end one.
+   *
+   * @throws {LostLease} if the lease is gone, {TaskCanceled} if a cancel was requested. Nothing is written: stop.
+   * @throws {DriverError} if the database refuses a statement. Nothing is written, and the attempt goes on.
+   * @throws {InvalidArgument} | {SerializationError} | {TaskError} for a statement or result that cannot be sent.
+   */
+  succeedWith(statements: readonly UserStatement[], ...result: ResultArgument<Result>): Promise<Result>;
+  /**
+   * Ends the attempt as failed at once. The reason is a message, an Error (as if it had been thrown) or a ready envelope
+   * `{ type, code, message, retryable, details }`; the options go before what it says itself.
+   *
+   * @throws {InvalidArgument} for any other reason, or an unknown option. The attempt goes on.
+   * @example item.fail("no source records", { retryable: false });
+   */
+  fail(reason: unknown, options?: FailOptions): void;
+  /**
+   * Resolves when the database has the outcome that `succeed`, `fail` or `succeedWith` gave, with the task as it is then: its
+   * `status` is `succeeded`, `failed` or `queued` (to be tried again); `canceled` if a cancel won, `lostLease` if the
+   * lease was lost and nothing is stored. One round trip; it never rejects. Await it after the attempt was ended:
+   * before that a handler waits for itself.
+   */
+  readonly settled: Promise<SettledTask<Payload, Result>>;
+  /** Submits a child task; parent, root and correlation id are wired. */
+  submit<T extends string | AnyTaskDefinition>(
+    task: T,
+    payload: PayloadOf<T>,
+    options?: SubmitOptions,
+  ): Promise<SubmittedOf<T>>;
+}
+
+/** Does the work of one attempt. What it returns is the task's result; what it throws fails the attempt. */
+export type Handler<Payload = unknown, Result = unknown> = (
+  context: TaskContext<Payload, Result>,
+) => Result | Promise<Result>;
+
+/** The handler of a task, typed by its definition. */
+export type HandlerOf<T> = [T] extends [never]
+  ? Handler
+  : T extends TaskDefinition<infer _Input, infer Payload, infer Result>
+    ? Handler<Payload, Result>
+    : Handler;
+
+/** The batch handler of a task, typed by its definition. */
+export type BatchHandlerOf<T> = [T] extends [never]
+  ? BatchHandler
+  : T extends TaskDefinition<infer _Input, infer Payload, infer Result>
+    ? BatchHandler<Payload, Result>
+    : BatchHandler;
+
+/** Results by task id. A task that is not in it succeeds with null. */
+export type BatchResults<Result = unknown> = ReadonlyMap<string, Result> | { readonly [id: string]: Result };
+
+/**
+ * Does the work of many attempts of one name in one call. When it returns, every task it did not end itself
+ * succeeds; when it throws, each of those fails as if it had been alone.
+ */
+export type BatchHandler<Payload = unknown, Result = unknown> = (
+  contexts: readonly TaskContext<Payload, Result>[],
+  // biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing must be let in
+) => BatchResults<Result> | void | Promise<BatchResults<Result> | void>;
