@@ -89,7 +89,7 @@ test("where it cannot listen it polls, and says so", async () => {
   }).task("a", echo);
   await worker.background(async () => {
     expect(await theirs.call("a", 1, { timeoutMs: 20_000 })).toBe(1);
-    expect(worker.stats()).toMatchObject({ push: "polling", lastError: { operation: "listen" } });
+    expect(worker.stats()).toMatchObject({ wakeSource: "polling", lastError: { operation: "listen" } });
   });
   expect(told[0]).toBe("no LISTEN in transaction mode");
   await theirs.close();

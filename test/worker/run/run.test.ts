@@ -39,7 +39,7 @@ describe("an idle worker", () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(seen.count).toBe(before);
     expect(await wadi.call("a", 2)).toBe(2);
-    expect(worker.stats()).toMatchObject({ state: "running", push: "local", slots: 10, lastError: null });
+    expect(worker.stats()).toMatchObject({ state: "running", wakeSource: "local", slots: 10, lastError: null });
     await worker.stop();
     expect(await running).toMatchObject({ claimed: 1, succeeded: 1 });
     expect(worker.stats()).toMatchObject({ state: "stopped", running: 0, totals: { succeeded: 1 } });
