@@ -37,6 +37,10 @@ export interface AttemptOwner {
 
 /** The handler call that an attempt is part of. */
 export interface AttemptCall {
+  /** On the monotonic clock, as is `expiresAtMs`. */
+  readonly startedAtMs: number;
+  /** When its time is up. */
+  readonly expiresAtMs: number;
   /** Whether the handler has returned or was cut off. */
   readonly hasReturned: boolean;
   /** One of its attempts has ended. */
