@@ -1,4 +1,4 @@
-import type { ClaimRequest } from "../../src/core/operations/lease.ts";
+import type { ClaimRequest } from "../../src/core/operations/claim.ts";
 import type { Settlement } from "../../src/core/operations/settle.ts";
 import type { Task } from "../../src/core/task.ts";
 import { Wadi } from "../../src/producer/wadi.ts";

@@ -1,6 +1,6 @@
 /** What a drain reports: its summary when it has ended, and its status while it runs. */
 
-import type { UnhandledTasks } from "../core/operations/lease.ts";
+import type { UnhandledTasks } from "../core/operations/claim-result.ts";
 
 /** What one drain did, and what it left. */
 export interface DrainSummary {

@@ -1,4 +1,4 @@
-export type { UnhandledTasks } from "../core/operations/lease.ts";
+export type { UnhandledTasks } from "../core/operations/claim-result.ts";
 export type { DrainSummary, SkippedTasks } from "./drain-summary.ts";
 export type { FailEnvelope, FailOptions } from "./handler/fail-reason.ts";
 export type { HandlerOptions } from "./handler/registration.ts";

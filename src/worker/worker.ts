@@ -1,6 +1,6 @@
 import { monotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors/errors.ts";
-import { WEIGHS_NOTHING } from "../core/operations/weigh.ts";
+import { NO_SIZES } from "../core/operations/large-tasks.ts";
 import { bind } from "../core/statement.ts";
 import { integer, MAX_TIMER_MS, onlyKnown, optionalSignal } from "../core/validate.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
@@ -38,7 +38,7 @@ export class Worker {
   readonly #settings: Settings;
   readonly #registrations: Registration[] = [];
   readonly #lanes = new Set<string>();
-  readonly #learned: DrainSettings["learned"] = { limited: false, weighing: WEIGHS_NOTHING };
+  readonly #learned: DrainSettings["learned"] = { limited: false, sizes: NO_SIZES };
   readonly #unreturned = new Unreturned();
   readonly #stay = new Lifecycle(
     () => this.#newHost(),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ClaimPool, ClaimResult, Lane } from "../../src/core/operations/lease.ts";
+import type { ClaimPool, Lane } from "../../src/core/operations/claim-pools.ts";
+import type { ClaimResult } from "../../src/core/operations/claim-result.ts";
 import { type FleetLimits, type Task, Wadi } from "../../src/index.ts";
 import { ManualClock } from "../../testing/memory.ts";
 import type { OpenTarget } from "../../testing/target.ts";

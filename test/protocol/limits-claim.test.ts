@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Lane } from "../../src/core/operations/lease.ts";
+import type { Lane } from "../../src/core/operations/claim-pools.ts";
 import { groupsJson } from "../../testing/groups-json.ts";
 import { type DialectClient, openDialect } from "../../testing/statement-clients.ts";
 import { PLAIN_CLAIM, seededRandom, taskInput } from "../../testing/task-input.ts";

@@ -1,6 +1,7 @@
 import { LostLease } from "../../src/core/errors/errors.ts";
 import { encodeJson } from "../../src/core/json/json.ts";
-import type { Lane, LeaseRef } from "../../src/core/operations/lease.ts";
+import type { Lane } from "../../src/core/operations/claim-pools.ts";
+import type { LeaseRef } from "../../src/core/operations/lease.ts";
 import type { Outcome } from "../../src/core/operations/settle.ts";
 import type { ErrorEnvelope, Json } from "../../src/core/task.ts";
 import {

@@ -2,6 +2,8 @@ import { InvalidArgument } from "../errors/errors.ts";
 import type { Executor } from "../executor.ts";
 import { fenced } from "../fence.ts";
 import { again, join, type Operation, type Target } from "../operation.ts";
+import { type ClaimRequest, claim } from "../operations/claim.ts";
+import type { ClaimResult } from "../operations/claim-result.ts";
 import {
   type CanceledTask,
   cancelTask,
@@ -13,13 +15,9 @@ import {
   type SweepResult,
   sweepTasks,
 } from "../operations/control.ts";
-import {
-  type ClaimRequest,
-  type ClaimResult,
-  claim,
-  type LeaseRef,
-  type LeaseRenewal,
-} from "../operations/lease.ts";
+import { taskBytesPerResponse } from "../operations/large-tasks.ts";
+import type { LeaseRef, LeaseRenewal } from "../operations/lease.ts";
+import { checkLeases, type ProgressReport, renewLeases, updateProgress } from "../operations/lease.ts";
 import {
   getStates,
   getStatus,
@@ -36,10 +34,8 @@ import {
   type TaskRefs,
   type TaskState,
 } from "../operations/read.ts";
-import { checkLeases, type ProgressReport, renewLeases, updateProgress } from "../operations/renew.ts";
 import { type Settlement, type SettleResult, type Start, settle } from "../operations/settle.ts";
 import { type NewTask, type SubmittedTask, submit } from "../operations/submit.ts";
-import { answerBytes } from "../operations/weigh.ts";
 import type { Task, TaskFailure } from "../task.ts";
 import { integer, MAX_TIMER_MS, show } from "../validate.ts";
 import { inPages } from "./pages.ts";
@@ -76,7 +72,7 @@ export class Store extends Session {
     }
     super(executor, policy, clock);
     this.maxBytes = executor.limits.maxParamBytes;
-    this.#answerBytes = answerBytes(executor.limits.maxResponseBytes);
+    this.#answerBytes = taskBytesPerResponse(executor.limits.maxResponseBytes);
   }
 
   #run<Args extends unknown[], T>(

@@ -1,5 +1,5 @@
 import type { Backoff } from "../../core/backoff.ts";
-import type { Weighing } from "../../core/operations/weigh.ts";
+import type { SizeTracking } from "../../core/operations/large-tasks.ts";
 import type { Wadi } from "../../producer/wadi.ts";
 import type { Registration } from "../handler/registration.ts";
 import type { WorkerHooks } from "../hooks.ts";
@@ -46,7 +46,7 @@ export interface DrainSettings extends PoolSizes, ByteLimits {
   /** Present if it goes on when nothing is due. */
   readonly endless: ContinuousMode | null;
   /** What one drain of a worker learns and the next one begins with. */
-  readonly learned: { limited: boolean; weighing: Weighing };
+  readonly learned: { limited: boolean; sizes: SizeTracking };
   /** Calls of all drains of a worker that go on although their attempts have ended. */
   readonly unreturned: Unreturned;
 }

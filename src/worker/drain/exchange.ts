@@ -1,4 +1,4 @@
-import type { ClaimResult } from "../../core/operations/lease.ts";
+import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { SettleResult } from "../../core/operations/settle.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import type { DrainSettings } from "./drain-options.ts";
@@ -73,10 +73,10 @@ export class Exchange {
       polls.cancel();
       outlook.passRetries(nowMs);
     }
-    const { limited, weighing } = plan.learned;
-    const brief = budget.isBrief && hasRoom && attempts.length > 0 && !limited && !weighing.weighs;
+    const { limited, sizes } = plan.learned;
+    const claimOnly = budget.isBrief && hasRoom && attempts.length > 0 && !limited && !sizes.measures;
     const starts = hand.company.announce();
-    const request = claims ? intake.request(stopAtMs - nowMs, brief) : null;
+    const request = claims ? intake.request(stopAtMs - nowMs, claimOnly) : null;
     return { attempts, starts, request, sentAtMs: nowMs, version: outlook.version, resent: false };
   }
 
@@ -99,7 +99,7 @@ export class Exchange {
     this.#isDeaf = claimed !== null; // the claim of the same round trip saw what is queued again
     tally.settle(attempts, settled);
     this.#isDeaf = false;
-    if (claimed === null || claimed.brief) this.changed();
+    if (claimed === null || claimed.claimOnly) this.changed();
     if (plan.endless === null) outlook.settled(attempts, settled, stopAtMs);
   }
 
@@ -108,12 +108,12 @@ export class Exchange {
     tally.recover(claimed.recovered);
     hand.add(claimed, request!, sentAtMs);
     if (claimed.tasks.length > 0) polls.found();
-    if (claimed.brief) return;
+    if (claimed.claimOnly) return;
     outlook.learn(claimed, version);
     tally.leftOut.learn(claimed);
-    const { limited, weighing, leftLarge, resent } = claimed;
+    const { limited, sizes, skippedLarge, resent } = claimed;
     // One that was sent again only says what an earlier try claimed.
-    if (resent || leftLarge || (limited && !request!.limited)) intake.becomeHungry();
-    Object.assign(plan.learned, { limited, weighing });
+    if (resent || skippedLarge || (limited && !request!.limited)) intake.becomeHungry();
+    Object.assign(plan.learned, { limited, sizes });
   }
 }

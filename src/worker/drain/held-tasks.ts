@@ -1,6 +1,8 @@
 import type { Backoff } from "../../core/backoff.ts";
 import { monotonicMs } from "../../core/clock.ts";
-import type { ClaimRequest, ClaimResult, LeaseRenewal } from "../../core/operations/lease.ts";
+import type { ClaimRequest } from "../../core/operations/claim.ts";
+import type { ClaimResult } from "../../core/operations/claim-result.ts";
+import type { LeaseRenewal } from "../../core/operations/lease.ts";
 import type { TaskStatus } from "../../core/task.ts";
 import type { Wadi } from "../../producer/wadi.ts";
 import { Attempt, type AttemptOwner } from "../handler/attempt.ts";

@@ -1,4 +1,4 @@
-import type { ClaimRequest } from "../../core/operations/lease.ts";
+import type { ClaimRequest } from "../../core/operations/claim.ts";
 import { ulid } from "../../core/ulid.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import type { DrainSettings } from "./drain-options.ts";
@@ -75,8 +75,8 @@ export class Intake {
     for (const pool of this.#pools) pool.hungry = true;
   }
 
-  /** Every name counts for the next due time, also those that have no room. A brief one does not ask for it. */
-  request(leftMs: number, brief: boolean): ClaimRequest {
+  /** Every name counts for the next due time, also those that have no room. A claim-only request does not ask for it. */
+  request(leftMs: number, claimOnly: boolean): ClaimRequest {
     let room = this.room;
     const first = this.#claims++ % this.#pools.length;
     const pools = [...this.#pools.slice(first), ...this.#pools.slice(0, first)].map((pool) => {
@@ -86,6 +86,14 @@ export class Intake {
     });
     const { name, leaseMs, learned } = this.#plan;
     const unhandled = this.#claims === 1; // also where a trip fails: it is sent again as it is
-    return { pools, workerId: `${name}:${ulid()}`, leaseMs, announces: true, ...learned, brief, unhandled };
+    return {
+      pools,
+      workerId: `${name}:${ulid()}`,
+      leaseMs,
+      announces: true,
+      ...learned,
+      claimOnly,
+      unhandled,
+    };
   }
 }

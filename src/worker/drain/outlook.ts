@@ -1,5 +1,5 @@
 import { monotonicMs } from "../../core/clock.ts";
-import type { ClaimResult } from "../../core/operations/lease.ts";
+import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { SettleResult } from "../../core/operations/settle.ts";
 import type { Attempt } from "../handler/attempt.ts";
 

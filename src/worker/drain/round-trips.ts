@@ -1,7 +1,8 @@
 import { type Backoff, backoffDelay } from "../../core/backoff.ts";
 import { monotonicMs, toEpochMs } from "../../core/clock.ts";
 import { type DriverError, isRefusal, WadiError } from "../../core/errors/errors.ts";
-import type { ClaimRequest, ClaimResult } from "../../core/operations/lease.ts";
+import type { ClaimRequest } from "../../core/operations/claim.ts";
+import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { SettleResult } from "../../core/operations/settle.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
 import type { CallOptions } from "../../core/session/session.ts";

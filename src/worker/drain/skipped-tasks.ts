@@ -1,4 +1,4 @@
-import type { ClaimResult, UnhandledTasks } from "../../core/operations/lease.ts";
+import type { ClaimResult, UnhandledTasks } from "../../core/operations/claim-result.ts";
 import type { SkippedTasks } from "../drain-summary.ts";
 import { type Logger, log } from "../logger.ts";
 

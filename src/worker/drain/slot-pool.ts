@@ -1,4 +1,4 @@
-import type { ClaimPool, Lane } from "../../core/operations/lease.ts";
+import type { ClaimPool, Lane } from "../../core/operations/claim-pools.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import { HandlerSlots } from "../handler/handler-slots.ts";
 import { laneKey, type Registration } from "../handler/registration.ts";
@@ -127,7 +127,7 @@ export class SlotPool {
         lanes.push({
           ...{ queue, name, quota, rank },
           ...(served.length > 0 && { served }),
-          ...(later > 0 && { ahead: later }),
+          ...(later > 0 && { prefetch: later }),
         });
       }
     }
@@ -135,7 +135,7 @@ export class SlotPool {
     this.#asked =
       limit > 0 ? { least: fits ? least : 0, started: this.started, ready: this.ready.size } : null;
     if (later === 0 || !fits) return { lanes, limit: fits ? limit : 0 };
-    return { lanes, limit, ahead: Math.min(limit, later) };
+    return { lanes, limit, prefetch: Math.min(limit, later) };
   }
 
   /**

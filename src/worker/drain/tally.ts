@@ -1,4 +1,4 @@
-import type { ClaimResult, RecoveredTask } from "../../core/operations/lease.ts";
+import type { ClaimResult, RecoveredTask } from "../../core/operations/claim-result.ts";
 import type { Settlement, SettleResult } from "../../core/operations/settle.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
 import { isTerminal, type TaskStatus } from "../../core/task.ts";

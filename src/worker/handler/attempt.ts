@@ -2,7 +2,8 @@ import type { Backoff } from "../../core/backoff.ts";
 import { monotonicMs, toEpochMs } from "../../core/clock.ts";
 import { InvalidArgument, LostLease, QueryLimit, TaskCanceled, TaskError } from "../../core/errors/errors.ts";
 import { encodeJson } from "../../core/json/json.ts";
-import type { ClaimResult, LeaseRef, LeaseRenewal } from "../../core/operations/lease.ts";
+import type { ClaimResult } from "../../core/operations/claim-result.ts";
+import type { LeaseRef, LeaseRenewal } from "../../core/operations/lease.ts";
 import type { Outcome, Settlement } from "../../core/operations/settle.ts";
 import type { SubmittedTask } from "../../core/operations/submit.ts";
 import type { Task, TaskStatus } from "../../core/task.ts";
@@ -90,7 +91,7 @@ export class Attempt implements LeaseRef {
 
   constructor(
     owner: AttemptOwner,
-    { tasks, bytes, limitKeys, held, nowMs }: ClaimResult,
+    { tasks, bytes, limitKeys, onHold, nowMs }: ClaimResult,
     index: number,
     member: HandlerSlots,
     lease: Lease,
@@ -102,7 +103,7 @@ export class Attempt implements LeaseRef {
     this.lease = lease;
     this.bytes = bytes[index]!;
     this.limitKey = limitKeys[index]!;
-    this.isHeld = held[index]!;
+    this.isHeld = onHold[index]!;
     this.queuedMs = Math.max(0, nowMs - this.task.runAtMs);
   }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ClaimRequest } from "../../../src/core/operations/lease.ts";
+import type { ClaimRequest } from "../../../src/core/operations/claim.ts";
 import { Wadi } from "../../../src/index.ts";
 import { ManualClock } from "../../../testing/memory.ts";
 import type { OpenTarget } from "../../../testing/target.ts";
@@ -24,9 +24,9 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
   const run = (sql: string) => open.executor.run({ sql, params: [] });
   const task = async (id: string) => (await wadi.get(id))!;
 
-  function claim(limit: number, ahead = 0, fields: Partial<ClaimRequest> = {}) {
-    const lanes = [{ queue: "default", name: "job", quota: limit, ahead }];
-    const request = { pools: [{ lanes, limit, ahead }], workerId: `w:${++claims}`, leaseMs: LEASE_MS };
+  function claim(limit: number, prefetch = 0, fields: Partial<ClaimRequest> = {}) {
+    const lanes = [{ queue: "default", name: "job", quota: limit, prefetch }];
+    const request = { pools: [{ lanes, limit, prefetch }], workerId: `w:${++claims}`, leaseMs: LEASE_MS };
     return wadi.store.claim({ ...request, limited: false, announces: true, ...fields });
   }
 
@@ -76,8 +76,8 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
 
   test("what is claimed ahead is not charged for a lost claim, unless its start was announced", async () => {
     await wadi.submitMany("job", Array(10).fill({ payload: 1, maxAttempts: 1 }));
-    const { tasks, held } = await claim(10, 7);
-    expect(held).toEqual([false, false, false, ...Array(7).fill(true)]);
+    const { tasks, onHold } = await claim(10, 7);
+    expect(onHold).toEqual([false, false, false, ...Array(7).fill(true)]);
     const { id, workerId, attempt } = tasks[5]!;
     const started = await wadi.store.settle([{ id, workerId: workerId!, attempt, outcome: "start" }]);
     expect(started).toEqual([{ id, status: "running" }]);
@@ -101,8 +101,8 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
     await claim(1);
     await expire();
     for (const isAnnounced of [false, true]) {
-      const { tasks, held } = await claim(1);
-      expect(held).toEqual([true]);
+      const { tasks, onHold } = await claim(1);
+      expect(onHold).toEqual([true]);
       const { workerId, attempt } = tasks[0]!;
       const start = { id, workerId: workerId!, attempt, outcome: "start" } as const;
       if (isAnnounced) await wadi.store.settle([start]);

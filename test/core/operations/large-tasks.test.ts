@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answerBytes } from "../../../src/core/operations/weigh.ts";
+import { taskBytesPerResponse } from "../../../src/core/operations/large-tasks.ts";
 import { type Executor, Wadi, Worker } from "../../../src/index.ts";
 import type { OpenTarget } from "../../../testing/target.ts";
 import { pickTargets } from "../../../testing/targets.ts";
@@ -96,11 +96,11 @@ test.each(["better-sqlite3-memory", "libsql-http", "d1", "pg"])(
       const lanes = [{ queue: "default", name: "a", quota: 20 }];
       const claimed = await wadi.store.claim({
         ...{ pools: [{ lanes, limit: 20 }], workerId: "w:1", leaseMs: 1000, limited: false },
-        weighing: { weighs: true, bytes: 0, calmUntilMs: 0 },
+        sizes: { measures: true, bytes: 0, pausedUntilMs: 0 },
       });
-      expect(claimed).toMatchObject({ tasks: [], leftLarge: false });
+      expect(claimed).toMatchObject({ tasks: [], skippedLarge: false });
       expect(claimed.oversized).toMatchObject([{ id: huge.id, name: "a", queue: "default" }]);
-      expect(claimed.oversized[0]!.bytes).toBeGreaterThan(answerBytes(max)!);
+      expect(claimed.oversized[0]!.bytes).toBeGreaterThan(taskBytesPerResponse(max)!);
     }),
 );
 

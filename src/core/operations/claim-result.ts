@@ -1,0 +1,132 @@
+/** The result of a claim, and how it is read from the rows of the claim's statements. */
+import { byClaimOrder, decodeTask, numberOrNull } from "../codec.ts";
+import type { Row } from "../executor.ts";
+import type { Task, TaskStatus } from "../task.ts";
+import { NO_SIZES, type SizeReport } from "./large-tasks.ts";
+
+/** Due tasks of one name that a worker has no handler for. */
+export interface UnhandledTasks {
+  readonly name: string;
+  readonly queue: string;
+  /** 100 stands for that many or more. */
+  readonly tasks: number;
+}
+
+/** A task whose lease expired. */
+export interface RecoveredTask {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  readonly attempt: number;
+  readonly status: TaskStatus;
+}
+
+/** The claimed tasks, with what only the worker needs to know of each, in the same order. */
+interface ClaimedTasks {
+  /** By priority, due time and id. */
+  readonly tasks: Task[];
+  /** The length of each task's payload as JSON text. */
+  readonly bytes: number[];
+  /** The concurrency key that limits each task over the whole fleet; empty if there is none. */
+  readonly limitKeys: string[];
+  /** Whether each task must not start before a settlement announced it. */
+  readonly onHold: boolean[];
+}
+
+export interface ClaimResult extends ClaimedTasks, SizeReport {
+  /** Tasks whose lease expired, each with its new status. */
+  readonly recovered: readonly RecoveredTask[];
+  /** When the next task of the lanes is due or the next lease of any task expires; null if there is neither. */
+  readonly nextDueAtMs: number | null;
+  readonly nowMs: number;
+  /** Whether tasks with fleet-wide limits are queued in the lanes: the next claim should be a limited one. */
+  readonly limited: boolean;
+  /** The answer to a resend: it lists what an earlier try claimed and claimed nothing itself, so more may be due. */
+  readonly resent: boolean;
+  /** Only the claimed tasks are known: the request asked for no more than that. */
+  readonly claimOnly: boolean;
+  /** Null if the request did not ask for them. */
+  readonly unhandled: readonly UnhandledTasks[] | null;
+}
+
+const UNKNOWN_SIZES = { sizes: NO_SIZES, skippedLarge: false, oversized: [] };
+
+/** Reads a whole claim. `next` is the row of `select_next_due`. */
+export function decodeClaim(
+  recovered: readonly Row[],
+  claimed: readonly Row[],
+  next: Row,
+  unhandled: readonly Row[] | null,
+  resent: boolean,
+): ClaimResult {
+  // For keys at their concurrency limit no time is known, which the largest number stands for.
+  const due = [next.run_at_ms, next.lease_until_ms, next.limited_at_ms]
+    .filter((ms) => ms !== null)
+    .map(Number)
+    .filter((ms) => ms < Number.MAX_SAFE_INTEGER); // drops NaN too: another SDK may have stored text as a time
+  return {
+    ...decodeClaimed(claimed),
+    ...UNKNOWN_SIZES,
+    recovered: recovered.map(decodeRecovered),
+    nextDueAtMs: due.length === 0 ? null : Math.ceil(Math.min(...due)),
+    nowMs: numberOrNull(next.now_ms)!,
+    limited: next.limited_at_ms !== null,
+    resent,
+    claimOnly: false,
+    unhandled: unhandled === null ? null : unhandled.map(decodeUnhandled),
+  };
+}
+
+/** Reads a claim-only request. */
+export function decodeClaimOnly(results: readonly Row[][]): ClaimResult {
+  const claimed = decodeClaimed(results.flat());
+  return {
+    ...claimed,
+    ...UNKNOWN_SIZES,
+    recovered: [],
+    nextDueAtMs: null,
+    nowMs: Math.max(0, ...claimed.tasks.map(({ updatedAtMs }) => updatedAtMs)),
+    limited: false,
+    resent: false,
+    claimOnly: true,
+    unhandled: null,
+  };
+}
+
+/** Rows without an id come from the statements that count a limit's starts. */
+export function isClaimedRow({ id }: Row): boolean {
+  return id !== undefined;
+}
+
+function decodeClaimed(rows: readonly Row[]): ClaimedTasks {
+  // RETURNING promises no order.
+  const claimed = rows
+    .filter(isClaimedRow)
+    .map((row) => ({
+      task: decodeTask(row),
+      bytes: String(row.payload).length,
+      limitKey: String(row.concurrency_key ?? ""),
+      isOnHold: row.hold === row.worker_id,
+    }))
+    .sort((a, b) => byClaimOrder(a.task, b.task));
+  return {
+    tasks: claimed.map(({ task }) => task),
+    bytes: claimed.map(({ bytes }) => bytes),
+    limitKeys: claimed.map(({ limitKey }) => limitKey),
+    onHold: claimed.map(({ isOnHold }) => isOnHold),
+  };
+}
+
+function decodeRecovered({ id, name, queue, attempt, status }: Row): RecoveredTask {
+  return {
+    id: id as string,
+    name: name as string,
+    queue: queue as string,
+    attempt: Number(attempt),
+    status: status as TaskStatus,
+  };
+}
+
+function decodeUnhandled({ queue, name, tasks }: Row): UnhandledTasks {
+  return { name: String(name), queue: String(queue), tasks: Number(tasks) };
+}

@@ -1,0 +1,137 @@
+/** The claim: recovers expired leases, leases due tasks to a worker and asks when the next task is due. */
+import type { Row, Statement } from "../executor.ts";
+import type { Operation, Target } from "../operation.ts";
+import { bind } from "../statement.ts";
+import { type ClaimPool, limitPools, requestedTasks, splitPrefetch } from "./claim-pools.ts";
+import { type ClaimResult, decodeClaim, decodeClaimOnly, isClaimedRow } from "./claim-result.ts";
+import { NO_SIZES, reportSizes, type SizeTracking, tasksThatFit } from "./large-tasks.ts";
+
+/** Most names of unhandled tasks that a claim reports. */
+const MAX_UNHANDLED = 20;
+
+export interface ClaimRequest {
+  /** A lane belongs to one pool. If every limit is 0, the claim only recovers leases and reads the next due time. */
+  readonly pools: readonly ClaimPool[];
+  /** Lease token, used for this claim alone. */
+  readonly workerId: string;
+  readonly leaseMs: number;
+  /** Whether to claim tasks with fleet-wide limits too, which costs more: set it after a result said `limited`. */
+  readonly limited: boolean;
+  /**
+   * Whether the worker announces the start of tasks that are on hold: those whose worker vanished before, and those that
+   * are prefetched. Without it no task is put on hold.
+   */
+  readonly announces?: boolean | undefined;
+  /** The `sizes` of the previous result. */
+  readonly sizes?: SizeTracking | undefined;
+  /** Recovers no lease and does not ask for the next due time. For platforms that limit the number of queries. */
+  readonly claimOnly?: boolean;
+  /** Whether to ask for due tasks in the queues of the lanes that no lane covers. */
+  readonly unhandled?: boolean;
+}
+
+/** The statements that claim, and the values that those which read share with them. */
+interface ClaimPlan {
+  readonly request: ClaimRequest;
+  readonly sizes: SizeTracking;
+  /** Bytes of a response that tasks may take; null: unlimited. */
+  readonly maxBytes: number | null;
+  readonly pools: readonly ClaimPool[];
+  readonly requested: number;
+  readonly maxTaskBytes: number | null;
+  readonly measures: boolean;
+}
+
+/**
+ * Recovers expired leases, claims for each pool, and reads when the next task is due. A resend finds what a lost first
+ * try claimed under the same token.
+ */
+export function claim(
+  target: Target,
+  request: ClaimRequest,
+  maxBytes: number | null = null,
+): Operation<ClaimResult> {
+  const { sizes = NO_SIZES } = request;
+  const pools = limitPools(request.pools, tasksThatFit(maxBytes, sizes));
+  const requested = requestedTasks(pools);
+  const plan: ClaimPlan = {
+    ...{ request, sizes, maxBytes, pools, requested },
+    maxTaskBytes: maxBytes === null || requested === 0 ? null : Math.floor(maxBytes / requested),
+    measures: sizes.measures && requested > 0,
+  };
+  const claims = claimStatements(target, plan);
+  const first: Operation<ClaimResult> =
+    request.claimOnly && claims.length > 0
+      ? { name: "claim", mayBeLost: true, statements: claims, decode: decodeClaimOnly }
+      : wholeClaim(target, plan, claims, false);
+  const resend = () => [bind(target, "select_claimed", { worker_id: request.workerId })];
+  return { ...first, resend: () => wholeClaim(target, plan, resend(), true) };
+}
+
+/** All pools are claimed in one batch, so that what one takes is counted for the next. */
+function claimStatements(target: Target, plan: ClaimPlan): Statement[] {
+  const { workerId: worker_id, leaseMs: lease_ms, limited, announces = false } = plan.request;
+  const sizes = { max_task_bytes: plan.maxTaskBytes, weighs: Number(plan.measures) };
+  const parts = plan.pools.filter(({ limit }) => limit > 0).flatMap(splitPrefetch);
+  const claims = parts.flatMap(({ lanes, limit, prefetch = 0 }) => {
+    const max = { max_tasks: limit, holds: prefetch > 0 ? 2 : Number(announces) };
+    const values = { lanes_json: JSON.stringify(lanes), worker_id, lease_ms, ...max, ...sizes };
+    if (!limited) return [bind(target, "claim_tasks", values)];
+    return [bind(target, "claim_limited_tasks", values), bind(target, "insert_limit_starts", { worker_id })];
+  });
+  if (!limited || claims.length === 0) return claims;
+  const lock = target.dialect === "postgres" ? [bind(target, "lock_limits", {})] : [];
+  return [...lock, ...claims, bind(target, "delete_limit_starts", { worker_id })];
+}
+
+/** `claims` and the statements around them: recovered leases before, what is due next and what was skipped after. */
+function wholeClaim(
+  target: Target,
+  plan: ClaimPlan,
+  claims: readonly Statement[],
+  resent: boolean,
+): Operation<ClaimResult> {
+  const lanes_json = JSON.stringify(plan.pools.flatMap(({ lanes }) => lanes));
+  const recover = recoverLeases(target);
+  const skipped = plan.measures
+    ? [bind(target, "select_heavy_tasks", { lanes_json, max_task_bytes: plan.maxTaskBytes! })]
+    : [];
+  const next = bind(target, "select_next_due", { lanes_json });
+  const unhandled = plan.request.unhandled
+    ? [bind(target, "select_unhandled", { lanes_json, max_names: MAX_UNHANDLED })]
+    : [];
+  return {
+    name: "claim",
+    mayBeLost: true, // the task is queued then, as if its worker had been killed
+    statements: [...recover, ...claims, ...skipped, next, ...unhandled],
+    decode: (results) => {
+      const end = recover.length + claims.length;
+      const claimed = results.slice(recover.length, end).flat();
+      const [nextRow] = results[end + skipped.length]!;
+      const unhandledRows = unhandled.length === 0 ? null : results.at(-1)!;
+      const result = decodeClaim(results[recover.length - 1]!, claimed, nextRow!, unhandledRows, resent);
+      return withSizes(plan, result, claimed, skipped.length === 0 ? [] : results[end]!);
+    },
+  };
+}
+
+function withSizes(
+  { request, sizes: before, maxBytes, requested }: ClaimPlan,
+  result: ClaimResult,
+  claimed: readonly Row[],
+  skipped: readonly Row[],
+): ClaimResult {
+  if (maxBytes === null) return result;
+  const { nextDueAtMs, nowMs } = result;
+  const report = reportSizes({
+    ...{ before, maxBytes, requested, wanted: requestedTasks(request.pools) },
+    ...{ claimed: claimed.filter(isClaimedRow), skipped, nextDueAtMs, nowMs },
+  });
+  return { ...result, ...report };
+}
+
+/** Ends with the statement that returns what was recovered. */
+function recoverLeases(target: Target): Statement[] {
+  const recover = bind(target, "recover_leases", {});
+  return target.dialect === "sqlite" ? [bind(target, "insert_crashes", {}), recover] : [recover];
+}
