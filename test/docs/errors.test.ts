@@ -89,6 +89,6 @@ test("every code of the HTTP handler is on the page with its status, and no othe
   const thrown = [...source.matchAll(/new HttpError\(\s*(\d+),\s*"([A-Z_]+)"/g)].map(
     ([, status, code]) => `${code} ${status}`,
   );
-  const listed = table("What HTTP answers").map(([code, status]) => `${code} ${status}`);
+  const listed = table("HTTP responses").map(([code, status]) => `${code} ${status}`);
   expect(listed.sort()).toEqual([...new Set(thrown)].sort());
 });
