@@ -47,7 +47,7 @@ export interface FixtureOptions extends Partial<HttpHandlerOptions> {
 /** The handler over a fresh database, with a worker for `double` and for `broken`, which fails for good. */
 export function openFixture({ executor, ...options }: FixtureOptions = {}): Fixture {
   const wadi = new Wadi(executor ?? betterSqlite3(new Database(":memory:")), {
-    retry: { tries: 2, baseMs: 1, capMs: 1 },
+    requestRetry: { tries: 2, baseMs: 1, capMs: 1 },
   });
   const worker = new Worker(wadi, { backoff: { baseMs: 0 } })
     .task(double, ({ payload }) => payload.n * 2)

@@ -139,12 +139,17 @@ export class TaskAdmin {
     return this.store.stats(queues?.map((queue) => text("queue", queue)) ?? null, directCall("stats", call));
   }
 
+  /** Counts the queued tasks of a queue, due or not. Reads no other tasks. */
+  async queueDepth(queue: string, call?: ReadCallOptions): Promise<number> {
+    return this.store.queueDepth(text("queue", queue), directCall("queueDepth", call));
+  }
+
   /** How many more tasks the queue takes before `maxDepth` are queued. Reads at most `maxDepth` rows. */
-  async queueDepth(queue: string, maxDepth: number, call?: ReadCallOptions): Promise<number> {
-    return this.store.queueDepth(
+  async queueHeadroom(queue: string, maxDepth: number, call?: ReadCallOptions): Promise<number> {
+    return this.store.queueHeadroom(
       text("queue", queue),
       integer("maxDepth", maxDepth, 1, 1_000_000),
-      directCall("queueDepth", call),
+      directCall("queueHeadroom", call),
     );
   }
 

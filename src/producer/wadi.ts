@@ -44,7 +44,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
 
   constructor(executor: Executor<Native, Sync>, options: WadiOptions = {}) {
     onlyKnown("new Wadi", options, [
-      "retry",
+      "requestRetry",
       "clock",
       "maxQueueDepth",
       "maxQueueWaitMs",
@@ -52,7 +52,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
       "keysAcrossNames",
       "database",
     ]);
-    onlyKnown("retry", options.retry, ["tries", "baseMs", "capMs"]);
+    onlyKnown("requestRetry", options.requestRetry, ["tries", "baseMs", "capMs"]);
     if (executor?.protocol === undefined) {
       throw new InvalidArgument("new Wadi takes an executor, such as betterSqlite3(db)");
     }

@@ -12,7 +12,7 @@ import { createDatabase, postgresUrl } from "../../testing/postgres.ts";
 import { until } from "../../testing/until.ts";
 
 /** A second try would come too late for any test. */
-const NO_SECOND_TRY = { retry: { baseMs: 600_000, capMs: 600_000 } };
+const NO_SECOND_TRY = { requestRetry: { baseMs: 600_000, capMs: 600_000 } };
 
 /** How a call fails that is made after a first one went through. */
 async function afterwards(executor: Executor, end: () => unknown): Promise<unknown> {
@@ -150,7 +150,7 @@ it("a wrong password is refused at once, and one that worked before is waited fo
 
   url.password = "one";
   const pool = new Pool({ connectionString: url.href, maxUses: 1 }); // each call logs in
-  const wadi = new Wadi(pg(pool, { listen: false }), { retry: { tries: 1000, capMs: 50 } });
+  const wadi = new Wadi(pg(pool, { listen: false }), { requestRetry: { tries: 1000, capMs: 50 } });
   await wadi.submit("a", 1);
   await admin.query(`alter role ${role} password 'two'`);
   const submitted = wadi.submit("a", 2);

@@ -146,8 +146,8 @@ describe("bad input is refused before anything is sent, and the message names it
       { capMs: null, baseMs: 0.5 },
     ].map((retry): (typeof bad)[number] => [
       `a retry policy of ${JSON.stringify(retry)}`,
-      (w) => new Wadi(w.executor, { retry: retry as never }),
-      /^retry\.(tries|baseMs|capMs) must be an integer from /,
+      (w) => new Wadi(w.executor, { requestRetry: retry as never }),
+      /^requestRetry\.(tries|baseMs|capMs) must be an integer from /,
     ]),
     ...[new Map([["a", 1]]), new Date(), Promise.resolve({ a: 1 })].map((metadata): (typeof bad)[number] => [
       `metadata that is a ${metadata.constructor.name}`,
@@ -161,8 +161,8 @@ describe("bad input is refused before anything is sent, and the message names it
     ],
     [
       "a misspelt retry policy",
-      (w) => new Wadi(w.executor, { retry: { tires: 2 } as never }),
-      /^retry has no option "tires"/,
+      (w) => new Wadi(w.executor, { requestRetry: { tires: 2 } as never }),
+      /^requestRetry has no option "tires"/,
     ],
     [
       "a misspelt retry option",
@@ -190,7 +190,12 @@ describe("bad input is refused before anything is sent, and the message names it
       (w) => w.purge({ olderThanMs: 0, status: "queued" as never }),
       'status must be one of succeeded, failed, canceled, got "queued"',
     ],
-    ["a depth of 0", (w) => w.queueDepth("q", 0), "maxDepth must be an integer from 1 to 1000000, got 0"],
+    [
+      "the bound of a headroom given to the depth",
+      (w) => w.queueDepth("q", 500 as never),
+      "the options of queueDepth must be an object, got 500",
+    ],
+    ["a depth of 0", (w) => w.queueHeadroom("q", 0), "maxDepth must be an integer from 1 to 1000000, got 0"],
     [
       "a negative timeout",
       (w) => w.wait("x", { timeoutMs: -1 }),

@@ -65,7 +65,7 @@ describe.each(Object.keys(servers))("one answer in ten is lost after the commit,
     args: (index: number) => JobArgs<Name>,
   ) {
     const clients = await Promise.all(
-      Array.from({ length: count }, () => server.database.connect({ retry: RETRY })),
+      Array.from({ length: count }, () => server.database.connect({ requestRetry: RETRY })),
     );
     server.lose(SHARE);
     const results = await Promise.all(clients.map((wadi, index) => runJob(wadi, job, args(index))));

@@ -59,7 +59,7 @@ test("a paced submit says how", () => {
 
 test("options of a client that do not exist, or are of another type, are refused", () => {
   const _ = () => {
-    new Wadi(executor, { maxQueueDepth: { mail: 100 }, maxQueueWaitMs: 50, retry: { tries: 3 } });
+    new Wadi(executor, { maxQueueDepth: { mail: 100 }, maxQueueWaitMs: 50, requestRetry: { tries: 3 } });
     new Wadi(executor, { maxQueueDepth: 100, metadata: ({ name, queue }) => ({ by: `${queue}/${name}` }) });
     // @ts-expect-error: there is no such option
     new Wadi(executor, { maxDepth: 100 });

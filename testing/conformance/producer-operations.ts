@@ -90,7 +90,7 @@ export const producerOperations: Record<string, ScenarioOperation> = {
   queue_depth: {
     args: ["queue", "max_depth"],
     run: ({ wadi }, args) =>
-      wadi.queueDepth(textArg({ queue: "default", ...args }, "queue"), numberArg(args, "max_depth")),
+      wadi.queueHeadroom(textArg({ queue: "default", ...args }, "queue"), numberArg(args, "max_depth")),
   },
 };
 

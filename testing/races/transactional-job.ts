@@ -47,7 +47,7 @@ export async function commitOwnRows(wadi: Wadi, race: OwnRowsRace): Promise<OwnR
   const executor = lossy({ ...wadi.executor, protocol: { ...protocol, statements } }, () =>
     random() < race.lostAnswers ? "after" : null,
   );
-  const { store } = new Wadi(executor, { retry: RETRY });
+  const { store } = new Wadi(executor, { requestRetry: RETRY });
   const lanes = [{ queue: "default", name: null, quota: BATCH }];
   const raced = { lost: 0, done: [] as { id: string; token: string }[] };
 

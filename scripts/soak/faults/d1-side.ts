@@ -67,7 +67,7 @@ export const openD1Side: OpenSide = async (scene, perSecond) => {
         await submit(producer, tasks, { maxAttempts: MAX_ATTEMPTS }, accepted);
         // Tasks gather, but not without end: while there is no room, nothing is submitted.
         do await pause(EVERY_MS, signal);
-        while (!signal.aborted && (await producer.queueDepth("default", 3 * tasks)) === 0);
+        while (!signal.aborted && (await producer.queueHeadroom("default", 3 * tasks)) === 0);
       }
     },
     async close() {

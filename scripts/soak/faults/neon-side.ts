@@ -36,7 +36,7 @@ export const openNeonSide: OpenSide = async (scene, perSecond) => {
   const pool = new Pool({ connectionString: postgresUrl, max: 2 });
   const direct = pg(pool);
   await prepare(new Wadi(direct));
-  const producer = new Wadi(neonHttp(neon(through(links.at(-1)!.port))), { retry: SUBMIT_RETRY });
+  const producer = new Wadi(neonHttp(neon(through(links.at(-1)!.port))), { requestRetry: SUBMIT_RETRY });
   const workers = names.map((name, n) => {
     const address = { target: "neon-http", url: through(links[n]!.port) } as const;
     const queue = QUEUES[n]!;

@@ -31,7 +31,7 @@ export const openPostgresSide: OpenSide = async (scene, perSecond) => {
   for (const each of [pool, producerPool]) each.on("error", () => {});
   const direct = pg(pool);
   await prepare(new Wadi(direct));
-  const producer = new Wadi(pg(producerPool), { retry: SUBMIT_RETRY });
+  const producer = new Wadi(pg(producerPool), { requestRetry: SUBMIT_RETRY });
   const workers = names.map((name, n) => {
     const address = { target: "pg", url: through(links[n]!.port) } as const;
     return new WorkerProcess(scene, { name, address, leaseMs: LEASE_MS, concurrency: 8, prefetch: 4 });

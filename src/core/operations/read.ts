@@ -108,9 +108,19 @@ export function stats(
   });
 }
 
+/** How many tasks of the queue are queued, due or not. Reads their index entries only. */
+export function queueDepth(target: Target, queue: string): Operation<number> {
+  return countQueued("queueDepth", target, queue, Number.MAX_SAFE_INTEGER);
+}
+
 /** How many more tasks fit below `maxDepth`. Reads at most `maxDepth` rows. */
-export function queueDepth(target: Target, queue: string, maxDepth: number): Operation<number> {
-  return single("queueDepth", bind(target, "count_queued", { queue, max_depth: maxDepth }), ([row]) =>
-    Math.max(0, maxDepth - Number(row!.tasks)),
+export function queueHeadroom(target: Target, queue: string, maxDepth: number): Operation<number> {
+  const counted = countQueued("queueHeadroom", target, queue, maxDepth);
+  return { ...counted, decode: (results) => Math.max(0, maxDepth - counted.decode(results)) };
+}
+
+function countQueued(name: string, target: Target, queue: string, maxDepth: number): Operation<number> {
+  return single(name, bind(target, "count_queued", { queue, max_depth: maxDepth }), ([row]) =>
+    Number(row!.tasks),
   );
 }

@@ -27,6 +27,7 @@ import {
   listFailures,
   listTasks,
   queueDepth,
+  queueHeadroom,
   type RefState,
   type StatusCounts,
   stats,
@@ -46,7 +47,7 @@ export interface StoreOptions {
    * How an operation is sent again when the database is busy, out of reach, or gave no answer.
    * @default { tries: 6, baseMs: 50, capMs: 1000 }
    */
-  readonly retry?: Partial<RetryPolicy> | undefined;
+  readonly requestRetry?: Partial<RetryPolicy> | undefined;
   /** Stands in for the database's clock, in epoch milliseconds. For tests only. */
   readonly clock?: (() => number) | undefined;
 }
@@ -59,11 +60,11 @@ export class Store extends Session {
   readonly #answerBytes: number | null;
 
   /** @throws {InvalidArgument} if a number of the retry policy is out of range. */
-  constructor(executor: Executor, { retry, clock }: StoreOptions = {}) {
+  constructor(executor: Executor, { requestRetry, clock }: StoreOptions = {}) {
     const policy = {
-      tries: integer("retry.tries", retry?.tries ?? 6, 1, 1000),
-      baseMs: integer("retry.baseMs", retry?.baseMs ?? 50, 0, MAX_TIMER_MS),
-      capMs: integer("retry.capMs", retry?.capMs ?? 1000, 0, MAX_TIMER_MS),
+      tries: integer("requestRetry.tries", requestRetry?.tries ?? 6, 1, 1000),
+      baseMs: integer("requestRetry.baseMs", requestRetry?.baseMs ?? 50, 0, MAX_TIMER_MS),
+      capMs: integer("requestRetry.capMs", requestRetry?.capMs ?? 1000, 0, MAX_TIMER_MS),
     };
     if (clock !== undefined && typeof clock !== "function") {
       throw new InvalidArgument(
@@ -135,8 +136,12 @@ export class Store extends Session {
     return this.#run(stats, [queues], call);
   }
 
-  queueDepth(queue: string, maxDepth: number, call?: CallOptions): Promise<number> {
-    return this.#run(queueDepth, [queue, maxDepth], call);
+  queueDepth(queue: string, call?: CallOptions): Promise<number> {
+    return this.#run(queueDepth, [queue], call);
+  }
+
+  queueHeadroom(queue: string, maxDepth: number, call?: CallOptions): Promise<number> {
+    return this.#run(queueHeadroom, [queue, maxDepth], call);
   }
 
   cancel(ref: TaskRef, call?: CallOptions): Promise<CanceledTask | null> {

@@ -148,7 +148,7 @@ export class Backpressure {
       } else if (!isAnswered) {
         const asked = { askedAt: ++this.#ticks, untilMs: monotonicMs() + CREDIT_MS };
         const credit = await this.#store
-          .queueDepth(queue, maxDepth, { deadlineMs: first.call.deadlineMs })
+          .queueHeadroom(queue, maxDepth, { deadlineMs: first.call.deadlineMs })
           .catch(first.reject);
         if (credit !== undefined) {
           Object.assign(gate, asked, { credit });

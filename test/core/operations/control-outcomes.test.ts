@@ -71,7 +71,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "libsql-file", "d1", "pg", "
           return rows;
         },
       };
-      const again = new Wadi(lossy, { retry: { baseMs: 0 } });
+      const again = new Wadi(lossy, { requestRetry: { baseMs: 0 } });
       const { id } = await wadi.submit("a", null);
       expect(await again.cancel(id)).toMatchObject({ status: "canceled", outcome: "canceled" });
       expect(await again.retry(id)).toMatchObject({ status: "queued", outcome: "queued" });

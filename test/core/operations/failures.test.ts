@@ -40,7 +40,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
     open = await target.open();
     wadi = new Wadi(
       lossy(open.executor, () => loss),
-      { clock: clock.read, retry: { baseMs: 1, capMs: 1 } },
+      { clock: clock.read, requestRetry: { baseMs: 1, capMs: 1 } },
     );
     await wadi.migrate();
   });

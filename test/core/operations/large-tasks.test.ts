@@ -83,7 +83,7 @@ test.each(["better-sqlite3-memory", "libsql-http", "d1", "pg"])(
   (name) =>
     open(name, async ({ executor }) => {
       const max = 200_000;
-      const wadi = new Wadi(narrow(executor, max), { retry: { tries: 1 } });
+      const wadi = new Wadi(narrow(executor, max), { requestRetry: { tries: 1 } });
       const huge = await wadi.submit("a", quotes(400_000), { priority: 5 });
       for (let n = 0; n < 30; n++) await wadi.submit("a", quotes(n % 3 === 0 ? 30_000 : 10));
       await wadi.submit("a", 1, { delayMs: 3_600_000 });

@@ -81,7 +81,7 @@ describe("a database out of reach", () => {
   test.each(executors)(
     "%s: the error is retryable, says what to do, and gives nothing away",
     async (name, open) => {
-      const wadi = new Wadi(open(await closedPort()), { retry: { tries: 2, baseMs: 1, capMs: 1 } });
+      const wadi = new Wadi(open(await closedPort()), { requestRetry: { tries: 2, baseMs: 1, capMs: 1 } });
       const error = await wadi.submit("a", "s3cret").catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({
         name: "DriverError",

@@ -13,7 +13,7 @@ const FAST = { baseMs: 1, capMs: 1 };
 async function lossyWadi() {
   const losses: Loss[] = [];
   const executor = lossy(betterSqlite3(new Database(":memory:")), () => losses.shift() ?? null);
-  const wadi = new Wadi(executor, { retry: FAST });
+  const wadi = new Wadi(executor, { requestRetry: FAST });
   await wadi.migrate();
   await wadi.stats();
   return {
@@ -195,7 +195,7 @@ describe("what nobody waits for any more is aborted", () => {
         return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
       },
     };
-    return { wadi: new Wadi(executor, { retry: FAST }), signals };
+    return { wadi: new Wadi(executor, { requestRetry: FAST }), signals };
   }
 
   test("the request of a call", async () => {
@@ -237,7 +237,7 @@ describe("a meter counts every statement that a call sends", () => {
     };
     const wadi = new Wadi(
       lossy(counted, () => losses.shift() ?? null),
-      { retry: FAST },
+      { requestRetry: FAST },
     );
     const meter = new QueryMeter();
     await wadi.store.get({ id: "none" }, { meter });

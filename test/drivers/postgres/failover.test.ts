@@ -33,7 +33,7 @@ it("a pool follows a failover: no call fails, no finished work is lost, no task 
     connectionString: primary.url.replace(`:${primary.port}`, `:${proxy.port}`),
     max: 6,
   });
-  const wadi = new Wadi(pg(pool), { retry: { tries: 1000, capMs: 100 } });
+  const wadi = new Wadi(pg(pool), { requestRetry: { tries: 1000, capMs: 100 } });
   const runs = new Map<unknown, number>();
   let end = () => {};
   const ended = new Promise<void>((resolve) => {

@@ -7,10 +7,10 @@ import { pickTargets } from "../../../testing/targets.ts";
 function counted(options: WadiOptions): { wadi: Wadi; asked: string[] } {
   const wadi = memoryWadi(options);
   const asked: string[] = [];
-  const { queueDepth } = wadi.store;
-  wadi.store.queueDepth = (queue, ...rest) => {
+  const { queueHeadroom } = wadi.store;
+  wadi.store.queueHeadroom = (queue, ...rest) => {
     asked.push(queue);
-    return queueDepth.call(wadi.store, queue, ...rest);
+    return queueHeadroom.call(wadi.store, queue, ...rest);
   };
   return { wadi, asked };
 }
@@ -136,11 +136,11 @@ describe("with time to wait", () => {
 });
 
 test("a question that fails is no answer for those who wait behind it", async () => {
-  const { wadi } = counted({ maxQueueDepth: 5, retry: { tries: 1 } });
+  const { wadi } = counted({ maxQueueDepth: 5, requestRetry: { tries: 1 } });
   await wadi.migrate();
-  const { queueDepth } = wadi.store;
-  wadi.store.queueDepth = async (...args) => {
-    wadi.store.queueDepth = queueDepth;
+  const { queueHeadroom } = wadi.store;
+  wadi.store.queueHeadroom = async (...args) => {
+    wadi.store.queueHeadroom = queueHeadroom;
     throw new Error(`down ${args}`);
   };
   expect(await outcomes([wadi.submit("a", 1), wadi.submit("a", 2)])).toEqual([false, true]);
@@ -152,7 +152,7 @@ test.each(pickTargets(["d1", "pg"]))("the limit holds for one producer on $name"
     const wadi = new Wadi(executor, { maxQueueDepth: { default: 7 } });
     const passed = await outcomes(Array.from({ length: 20 }, (_, n) => wadi.submit("a", n)));
     expect(passed.filter(Boolean).length).toBe(7);
-    expect(await wadi.queueDepth("default", 10)).toBe(3);
+    expect(await wadi.queueHeadroom("default", 10)).toBe(3);
   } finally {
     await close();
   }

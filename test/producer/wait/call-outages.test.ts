@@ -13,7 +13,7 @@ async function lossyWadi() {
   const inner = memoryWadi().executor;
   const wadi = new Wadi(
     lossy(inner, () => loss.of),
-    { retry: FAST },
+    { requestRetry: FAST },
   );
   await wadi.migrate();
   await wadi.stats();

@@ -23,7 +23,7 @@ test("a worker whose clock is set back right after a failed request goes on at o
   const reader = new Wadi(inner);
   const { id } = await reader.submit("a", null);
   const errors: unknown[] = [];
-  const worker = new Worker(new Wadi(executor, { retry: { tries: 1 } }), {
+  const worker = new Worker(new Wadi(executor, { requestRetry: { tries: 1 } }), {
     pollMs: 10,
     leaseMs: 5000,
     onError: (error) => errors.push(error),

@@ -149,7 +149,7 @@ describe("requests that fail", () => {
     let loss: Loss = null;
     const wadi = new Wadi(
       lossy(inner, () => loss),
-      { retry: { tries: 1 } },
+      { requestRetry: { tries: 1 } },
     );
     const { id } = await wadi.submit("a", null);
     const errors: string[] = [];

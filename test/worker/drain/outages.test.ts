@@ -6,7 +6,7 @@ import { type Loss, lossy } from "../../../testing/lossy-executor.ts";
 import { readMoves, startAudit } from "../../../testing/races/audit.ts";
 import { until } from "../../../testing/until.ts";
 
-const QUICK = { retry: { tries: 1 } };
+const QUICK = { requestRetry: { tries: 1 } };
 const POLLS: WorkerOptions = { pollMs: 5, maxPollMs: 10 };
 
 /** A Wadi whose worker loses what `state.next` says, and one on the same database that loses nothing. */

@@ -12,7 +12,7 @@ import { refusing } from "../../../testing/refusing-executor.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 import { until } from "../../../testing/until.ts";
 
-const QUICK = { retry: { tries: 1 } };
+const QUICK = { requestRetry: { tries: 1 } };
 const POLLS: WorkerOptions = { pollMs: 5, maxPollMs: 10 };
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -107,7 +107,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
   describe("when the answer is lost", () => {
     const retry = { tries: 3, baseMs: 1, capMs: 1 };
     const losing = (losses: Loss[]) =>
-      new Wadi(lossy(db.executor, () => losses.shift() ?? null) as Executor, { clock: clock.read, retry });
+      new Wadi(lossy(db.executor, () => losses.shift() ?? null) as Executor, { clock: clock.read, requestRetry: retry });
 
     test("after the commit, are there once, and the caller learns of its success", async () => {
       const task = await claimed(db.wadi);
@@ -147,7 +147,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
             return executor.batch(statements);
           },
         },
-        { clock: clock.read, retry },
+        { clock: clock.read, requestRetry: retry },
       );
       await wadi.getStatus("none");
       const refused = succeedWith(wadi.store, task, [db.insert("a")], "7");

@@ -157,7 +157,7 @@ describe("a database that fails", () => {
         throw Object.assign(new Error("away"), { code: state.code });
       };
     const executor: Executor = { ...inner, run: send(inner.run), batch: send(inner.batch) };
-    const wadi = new Wadi(executor, { retry: { tries: 1 } });
+    const wadi = new Wadi(executor, { requestRetry: { tries: 1 } });
     return { wadi, state };
   }
 
