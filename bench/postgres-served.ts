@@ -2,7 +2,7 @@ import pg from "pg";
 import { CLAIM, GET, INSERT, named, SETTLE } from "./postgres-sql.ts";
 import { PAYLOAD, QUEUE, type Served } from "./side.ts";
 
-/** A caller and a worker with one connection each, both listening; the triggers of the table tell them. */
+/** A caller and a worker with one connection each, both listening to the notifications of the table's triggers. */
 export async function serveRaw(url: string, newId: () => string): Promise<Served> {
   const [caller, worker] = [new pg.Client(url), new pg.Client(url)];
   await Promise.all([caller.connect(), worker.connect()]);

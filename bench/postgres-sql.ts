@@ -1,3 +1,5 @@
+// The raw side's SQL on Postgres: the least that does the same work safely.
+
 import { NAME, QUEUE } from "./side.ts";
 
 export const NOW = "(extract(epoch from clock_timestamp()) * 1000)::bigint";

@@ -118,7 +118,7 @@ async function serve(url: string): Promise<Served> {
   };
 }
 
-/** Both sides on databases of their own with the same tables, indexes and triggers. */
+/** Both sides on separate databases with the same tables, indexes and triggers. */
 export async function postgresSides(
   createDatabase: () => Promise<string>,
   port?: number,

@@ -28,7 +28,7 @@ export interface Side {
 }
 
 export interface Served {
-  /** One task from submit to the result known; the worker hears of it, and the caller of the result. */
+  /** One task from submit to its result; the worker is notified of the task, and the caller of the result. */
   call(): Promise<void>;
   stop(): Promise<void>;
 }

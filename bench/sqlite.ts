@@ -1,3 +1,5 @@
+// The engine better-sqlite3: Wadi and raw statements on files with the same tables.
+
 import Database from "better-sqlite3";
 import { betterSqlite3 } from "../src/drivers/better-sqlite3.ts";
 import { Wadi } from "../src/index.ts";
@@ -115,7 +117,7 @@ function fill(db: Database.Database, backlog: { due: number; notDue: number; fin
   rows(backlog.finished, "done_", "succeeded", `${NOW} - 5000`, `${NOW} - 1000`);
 }
 
-/** Both sides on files of their own with the same tables and indexes. */
+/** Both sides on separate files with the same tables and indexes. */
 export async function sqliteSides(
   directory: string,
   synchronous: Synchronous,

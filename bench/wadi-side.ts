@@ -1,3 +1,5 @@
+// Wadi's side of the comparison, as an application uses it.
+
 import { type Executor, Wadi, Worker } from "../src/index.ts";
 import { type Backlog, IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Served, type Side } from "./side.ts";
 

@@ -1,3 +1,5 @@
+// The workloads, each run on both sides in turn.
+
 import { compare, comparePace, repeat, resultOf, type Scope } from "./measure.ts";
 import type { Side } from "./side.ts";
 

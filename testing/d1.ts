@@ -1,3 +1,5 @@
+// Fresh D1 databases in workerd (Miniflare), up to 64 for each runtime, with a meter of what was sent.
+
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import type { D1Like, D1ResultLike, D1StatementLike } from "../src/drivers/d1.ts";
 import type { Meter } from "./target.ts";

@@ -1,3 +1,5 @@
+// Takes the code blocks out of the documents, writes them to files and type-checks or runs them.
+
 import { spawnSync } from "node:child_process";
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -55,7 +57,7 @@ function write(examples: readonly Example[]): { folder: string; files: string[];
   const folder = mkdtempSync(join(ROOT, ".tmp/docs-examples-"));
   const files = examples.map((example) => {
     const file = join(folder, `${basename(example.document, ".md")}-${example.line}.ts`);
-    // As far down as in the document, so that a complaint names the line to mend.
+    // On the same line as in the document, so that an error names the line to correct.
     writeFileSync(file, `${"\n".repeat(example.line)}${resolved(example)}export {};\n`);
     return file;
   });

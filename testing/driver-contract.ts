@@ -1,3 +1,5 @@
+// The contract of an Executor as tests, which every driver passes on its real engine.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Executor, Row, Statement, Value } from "../src/core/executor.ts";
 import type { OpenTarget, Target } from "./target.ts";
@@ -189,7 +191,7 @@ export function testExecutor(target: Target): void {
       await other.close();
     });
 
-    it("tells why a statement failed, alone and in a batch", async () => {
+    it("reports why a statement failed, alone and in a batch", async () => {
       await executor.run(insert("taken"));
       const cases: [Statement, string][] = [
         [insert("taken"), "conflict"],
@@ -214,7 +216,7 @@ export function testExecutor(target: Target): void {
       expect(await ids()).toEqual(["taken"]);
     });
 
-    it("tells a database that may not be written to for now from one that refuses a value", async () => {
+    it("distinguishes a database that refuses writes for now from one that refuses a value", async () => {
       if (isSqlite) {
         if (!executor.name.startsWith("better-sqlite3") && target.name !== "libsql-file") return; // nor can the others be
         await executor.run(sql("pragma query_only = 1"));

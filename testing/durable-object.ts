@@ -1,3 +1,5 @@
+// Fresh Durable Objects with SQLite storage in workerd, and an executor that sends each call into one of them.
+
 import { join } from "node:path";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";

@@ -1,3 +1,5 @@
+// Holds the write lock of a SQLite file in another process.
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
@@ -10,7 +12,7 @@ const SCRIPT = `
   setTimeout(() => { db.exec("commit"); db.close(); }, Number(ms));
 `;
 
-/** Resolves when another process holds the write lock of `path`; it lets go after `ms`. `released` tells when. */
+/** Resolves when another process holds the write lock of `path`; it releases the lock after `ms`, when `released` resolves. */
 export async function holdLock(path: string, ms: number): Promise<{ released: Promise<unknown> }> {
   const child = spawn(process.execPath, ["-e", SCRIPT, path, String(ms)], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,3 +1,5 @@
+// Executes Hrana statements, batches and conditions on better-sqlite3, for the Hrana server of the tests.
+
 import Database from "better-sqlite3";
 
 export type HranaValue =

@@ -14,7 +14,7 @@ export class StreamError extends Error {
 
 const WRITER_TURN_MS = 5000;
 
-/** One stream: a connection of its own, the SQL texts stored on it, and the batons that continue it. */
+/** One stream: its connection, the SQL texts stored on it, and the batons that continue it. */
 export class Stream {
   readonly db: Database.Database;
   readonly sqls = new Map<number, string>();
@@ -130,7 +130,7 @@ export class Streams {
         clearTimeout(timer);
         resolve();
       };
-      // Looks again by itself, because nobody tells when a writer has held the others up for too long.
+      // Polls, because nothing reports that a writer has blocked the others for too long.
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(wake), 1);
         resolve();

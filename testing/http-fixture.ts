@@ -1,3 +1,5 @@
+// An HTTP handler with its Wadi, its worker and a way to call it, for the tests of src/http.
+
 import Database from "better-sqlite3";
 import * as v from "valibot";
 import { betterSqlite3 } from "../src/drivers/better-sqlite3.ts";
@@ -17,7 +19,7 @@ export interface Fixture {
   readonly wadi: Wadi;
   readonly worker: Worker;
   readonly handler: HttpHandler;
-  /** What onError was told, in order. */
+  /** The calls of onError, in order. */
   readonly errors: unknown[];
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
 }

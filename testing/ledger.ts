@@ -7,7 +7,7 @@ export interface OwnRows {
   readonly target: OpenTarget;
   readonly executor: Executor;
   readonly wadi: Wadi;
-  /** A second client on a connection of its own. */
+  /** A second client on another connection. */
   other(options?: WadiOptions): Promise<Wadi>;
   /** `insert into ledger` of one row. */
   insert(id: string, n?: Value): Statement;
@@ -49,7 +49,7 @@ function withPlaceholders(dialect: Target["dialect"], sql: string): string {
 
 let claims = 0;
 
-/** Claims up to `limit` due tasks of the default queue under a token of its own. */
+/** Claims up to `limit` due tasks of the default queue under a new token. */
 export async function claim(wadi: Wadi, leaseMs = 60_000, limit = 1): Promise<Task[]> {
   const lanes = [{ queue: "default", name: null, quota: limit }];
   const workerId = `test:${process.pid}-${++claims}`;

@@ -1,3 +1,5 @@
+// An HTTP endpoint that answers as Neon's SQL over HTTP does, in front of a real Postgres server.
+
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { neonConfig } from "@neondatabase/serverless";
 import pg from "pg";

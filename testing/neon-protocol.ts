@@ -1,3 +1,5 @@
+// Requests and answers of Neon's SQL over HTTP, and how they are executed on a Postgres connection.
+
 import type { IncomingMessage } from "node:http";
 
 export interface Query {

@@ -1,4 +1,4 @@
-/** A client that has every method and can do nothing, for what a driver tells without it. */
+/** A client whose methods all fail, for tests of what a driver does before it sends anything. */
 export function offlineClient<Client>(fields: object = {}): Client {
   const get = (_: unknown, name: string) => {
     if (Object.hasOwn(fields, name)) return (fields as Record<string, unknown>)[name];

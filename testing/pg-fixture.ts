@@ -1,3 +1,5 @@
+// A Postgres database behind a TCP proxy, for tests in which connections break, stall or fall silent.
+
 import { Client, type ClientConfig, Pool, type PoolConfig } from "pg";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import type { Executor, Statement, Value } from "../src/core/executor.ts";

@@ -1,3 +1,5 @@
+// Starts PgBouncer in transaction mode in front of a Postgres server.
+
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -45,11 +47,11 @@ max_client_conn = 200
   );
   chmodSync(folder, 0o755);
   // It refuses to be root. The shell reads end-of-file however this process dies, and ends it.
-  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const child = spawn("sh", ["-c", '"$1" "$2" 2>&1 & read _; kill $!; wait', "sh", program!, config], {
     stdio: ["pipe", "pipe", "ignore"],
     cwd: folder, // this process's own may be one that it must not enter
-    ...nobody,
+    ...unprivileged,
   });
   let log = "";
   child.stdout.on("data", (data) => {

@@ -1,3 +1,5 @@
+// Finds the embedded Postgres binaries, and makes them usable where the repository is readable by root only.
+
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { arch, platform, tmpdir } from "node:os";
@@ -26,7 +28,7 @@ export async function postgresProgram(): Promise<PostgresProgram> {
     const message = `the tests need Postgres from ${name}; run npm ci, or set WADI_TEST_POSTGRES_URL to a server`;
     throw new Error(message, { cause });
   })) as { readonly initdb: string; readonly postgres: string };
-  const owner: PostgresProgram["owner"] = process.getuid?.() === 0 ? nobody() : {};
+  const owner: PostgresProgram["owner"] = process.getuid?.() === 0 ? unprivilegedUser() : {};
   const home = mkdtempSync(join(tmpdir(), "wadi-postgres-"));
   chmodSync(home, 0o755);
   const data = join(home, "data");
@@ -49,7 +51,7 @@ export async function postgresProgram(): Promise<PostgresProgram> {
 }
 
 /** The user that owns nothing. */
-function nobody(): { uid: number; gid: number } {
+function unprivilegedUser(): { uid: number; gid: number } {
   const id = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };
 }

@@ -1,3 +1,5 @@
+// Starts real Postgres servers for tests, scripts and benchmarks, and creates databases on them.
+
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";

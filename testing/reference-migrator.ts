@@ -1,3 +1,5 @@
+// Creates the protocol's tables as the reference SDKs do, for tests in which both kinds of SDK start at once.
+
 import type { Pool } from "pg";
 
 interface ReferenceMigration {
@@ -44,7 +46,7 @@ function index(name: string, columns: string): string {
   return `create index if not exists cairnq_tasks_${name}_idx on cairnq_tasks (${columns})`;
 }
 
-/** Creates the ledger of the reference SDKs, in a transaction of its own. Theirs fails if it loses a race; this one tries again. */
+/** Creates the ledger of the reference SDKs, in one transaction. Theirs fails if it loses a race; this one tries again. */
 export async function createLedger(pool: Pool): Promise<void> {
   const sql =
     "create table if not exists cairnq_migrations (name text primary key, applied_at_ms bigint not null)";

@@ -1,3 +1,5 @@
+// An executor that refuses chosen statements with a class of error.
+
 import type { ErrorClass, Executor, Statement } from "../src/core/executor.ts";
 
 class Refused extends Error {

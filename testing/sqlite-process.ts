@@ -2,7 +2,7 @@ import Database from "better-sqlite3";
 import { betterSqlite3 } from "../src/drivers/better-sqlite3.ts";
 import { Wadi, Worker } from "../src/index.ts";
 
-// A process of its own on a file: submits a task, or runs those that are due.
+// A separate process on a file: submits a task, or runs those that are due.
 const [file, work] = process.argv.slice(2);
 const db = new Database(file!);
 const wadi = new Wadi(betterSqlite3(db));

@@ -6,7 +6,7 @@ import { betterSqlite3 } from "../src/drivers/better-sqlite3.ts";
 import { sqlite } from "../src/protocol/sqlite.ts";
 import { createStatementDatabase } from "./postgres-client.ts";
 
-/** Runs single statements of one dialect on an empty database of its own. */
+/** Runs single statements of one dialect on a fresh, empty database. */
 export interface DialectClient {
   run<N extends StatementName>(name: N, values: StatementParams[N]): Promise<Row[]>;
   query(sql: string): Promise<Row[]>;

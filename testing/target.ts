@@ -1,3 +1,5 @@
+// What a test target is: one engine and driver, how to open a fresh database on it, and what was spent there.
+
 import type { Dialect, Executor } from "../src/core/executor.ts";
 
 export type TargetName =
@@ -11,7 +13,7 @@ export type TargetName =
   | "durable-object"
   | "pglite";
 
-/** What was spent since the target was opened; `null` where the engine does not tell. */
+/** What was spent since the target was opened; `null` where the engine does not report it. */
 export interface Meter {
   roundTrips: number;
   statements: number;

@@ -1,3 +1,5 @@
+// A TCP proxy that counts round trips and can break, stall or silence connections.
+
 import { connect, createServer, type Socket } from "node:net";
 
 export interface TcpProxy {

@@ -12,7 +12,7 @@ import { startHranaServer } from "./hrana-server.ts";
 import { startNeonEndpoint } from "./neon-endpoint.ts";
 import { createDatabase } from "./postgres.ts";
 
-/** A client that takes batches of its own statements, as an application holds it. */
+/** A client that takes batches of native statements, as an application holds it. */
 export interface NativeClient {
   readonly executor: Executor;
   /** One of the client's own statements: a row for `ledger(id)`. */

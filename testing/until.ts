@@ -1,4 +1,4 @@
-/** Waits until the database says so, for what no event tells. */
+/** Polls until a condition holds, where no event reports it. */
 export async function until(condition: () => Promise<boolean> | boolean, limitMs = 10_000): Promise<void> {
   const end = Date.now() + limitMs;
   while (!(await condition())) {

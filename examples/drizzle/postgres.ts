@@ -22,7 +22,7 @@ await db.execute(
 );
 
 const wadi = new Wadi(fromDrizzle(db));
-await wadi.migrate(); // a transaction of yours cannot create the tables in passing
+await wadi.migrate(); // your own transaction cannot create the tables on the way
 
 /** The order and its task are there together, or neither is. */
 async function place(id: string, address: string, isPaid: boolean): Promise<void> {

@@ -20,7 +20,7 @@ const db = drizzle({ client: new Database(process.argv[2] ?? ":memory:") });
 db.run(sql`create table if not exists orders (id text primary key, address text not null, task_id text)`);
 
 const wadi = new Wadi(fromDrizzle(db));
-await wadi.migrate(); // a transaction of yours cannot create the tables in passing
+await wadi.migrate(); // your own transaction cannot create the tables on the way
 
 /** The order and its task are there together, or neither is. better-sqlite3 answers at once, and so does Wadi. */
 function place(id: string, address: string, isPaid: boolean): void {

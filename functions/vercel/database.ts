@@ -1,3 +1,5 @@
+// Connects to the database that the environment names: Neon over HTTP, or Turso.
+
 import { libsql } from "../../src/drivers/libsql.ts";
 import { neonHttp } from "../../src/drivers/neon.ts";
 import { HttpError } from "../../src/http/index.ts";

@@ -1,3 +1,5 @@
+// One HTTP handler that all functions of the deployment share.
+
 import { createHandler } from "../../src/http/index.ts";
 import { createWorker, tasks } from "../tasks.ts";
 import { connect } from "./database.ts";

@@ -1,3 +1,5 @@
+// The function behind /api/submit.
+
 import { answer } from "./handler.ts";
 
 export const maxDuration = 10;

@@ -1,3 +1,5 @@
+// The most that each operation may cost on each target, kept in test/cost/ceilings.json.
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Meter } from "../../testing/target.ts";

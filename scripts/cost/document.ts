@@ -1,3 +1,5 @@
+// Renders the tables of docs/cost.md from the ceilings.
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Dialect } from "../../src/core/executor.ts";

@@ -1,3 +1,5 @@
+// Measures what each operation costs on a target: round trips, statements, rows read and written.
+
 import type { Meter, Target } from "../../testing/target.ts";
 import { Bench, type Operation, operations } from "./operations.ts";
 

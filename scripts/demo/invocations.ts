@@ -1,3 +1,5 @@
+// Starts the demo's worker invocations until no task is left, and kills one of them.
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspectFile } from "../../examples/demo/tasks.ts";
 import type { DrainSummary, Wadi } from "../../src/index.ts";
@@ -6,8 +8,8 @@ import { allTasks, tasksOf } from "./rows.ts";
 import type { View } from "./view.ts";
 
 const AT_ONCE = 2;
-/** How often the database is asked how far the invocations are. */
-const LOOK_EVERY_MS = 25;
+/** Time between two reads of the progress. */
+const POLL_EVERY_MS = 25;
 /** One invocation is killed once this part of all tasks has succeeded. */
 const KILL_AFTER = 1 / 4;
 
@@ -15,7 +17,7 @@ const KILL_AFTER = 1 / 4;
 export class Invocations {
   started = 0;
   killed = 0;
-  /** Ids of the tasks the killed invocation held, as the rows told. */
+  /** Ids of the tasks the killed invocation held, as their rows say. */
   readonly held = new Set<string>();
   readonly #wadi: Wadi;
   readonly #programs: Programs;
@@ -42,10 +44,10 @@ export class Invocations {
       while (this.#active.size < AT_ONCE && Date.now() >= this.#dueAtMs) void this.#invoke();
       const total = Object.values(counts).reduce((sum, count) => sum + count);
       if (this.held.size === 0 && counts.succeeded >= total * KILL_AFTER) await this.#killOne();
-      await sleep(LOOK_EVERY_MS, undefined, { signal: this.#signal });
+      await sleep(POLL_EVERY_MS, undefined, { signal: this.#signal });
       if (this.#failure !== undefined) throw this.#failure;
     }
-    while (this.#active.size > 0) await sleep(LOOK_EVERY_MS, undefined, { signal: this.#signal });
+    while (this.#active.size > 0) await sleep(POLL_EVERY_MS, undefined, { signal: this.#signal });
   }
 
   async #invoke(): Promise<void> {
@@ -71,7 +73,7 @@ export class Invocations {
   /** Kills an invocation that has finished some tasks and holds others, if there is one at this moment. */
   async #killOne(): Promise<void> {
     for (const [name, program] of this.#active) {
-      // Frozen first, so that between the look at its rows and the kill it cannot finish what it holds.
+      // Frozen first, so that it cannot finish its tasks between the read of their rows and the kill.
       program.send("SIGSTOP");
       const tasks = tasksOf(name, await allTasks(this.#wadi));
       const held = tasks.filter(({ status }) => status === "running");

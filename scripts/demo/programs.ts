@@ -1,3 +1,5 @@
+// Starts the programs of examples/demo as processes.
+
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -11,12 +13,12 @@ export interface Program {
   readonly wasKilled: Promise<boolean>;
 }
 
-/** The programs of examples/demo, each started as a process of its own. */
+/** The programs of examples/demo, each started as a separate process. */
 export class Programs {
   readonly #running = new Set<Program>();
   readonly #env: NodeJS.ProcessEnv;
 
-  /** Whoever aborts `stopped` kills them all. What Node compiles goes to `cacheFolder`, so that only the first waits for it. */
+  /** Aborting `stopped` kills them all. Node keeps compiled code in `cacheFolder`, so that only the first one compiles. */
   constructor(stopped: AbortSignal, cacheFolder: string) {
     this.#env = { ...process.env, NODE_COMPILE_CACHE: cacheFolder };
     stopped.addEventListener("abort", () => void this.killAll(), { once: true });
@@ -30,9 +32,9 @@ export class Programs {
       env: this.#env,
     });
     let failure: Error | undefined;
-    let complaint = "";
+    let stderr = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      complaint += text;
+      stderr += text;
     });
     createInterface(child.stdout).on("line", (line) => {
       try {
@@ -48,7 +50,7 @@ export class Programs {
         if (failure !== undefined) reject(failure);
         else if (killedBy !== null) resolve(true);
         else if (code === 0) resolve(false);
-        else reject(new Error(`${name} ended with exit code ${code}\n${complaint.trimEnd()}`));
+        else reject(new Error(`${name} ended with exit code ${code}\n${stderr.trimEnd()}`));
       });
     });
     const program = { pid: child.pid, send: (signal: NodeJS.Signals) => void child.kill(signal), wasKilled };

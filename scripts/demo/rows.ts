@@ -1,3 +1,5 @@
+// Reads the rows of the demo's tasks.
+
 import type { FileReport } from "../../examples/demo/report.ts";
 import type { Task, Wadi } from "../../src/index.ts";
 

@@ -37,7 +37,7 @@ export async function run(
   const waiter = programs.start("wait.ts", [file, ...keys], (report) => {
     if ((report as Task).status === "succeeded") waitedByKey++;
   });
-  waiter.wasKilled.catch(() => {}); // it is awaited at the end; until then a failure has nobody to tell
+  waiter.wasKilled.catch(() => {}); // awaited at the end; this keeps an earlier failure from being an unhandled rejection
   view.event(`process ${waiter.pid} waits for ${keys.length} tasks by key, before any exists`);
 
   let submitted = 0;

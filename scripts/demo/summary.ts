@@ -1,3 +1,5 @@
+// What the demo did, as figures and as text.
+
 import { keyOf } from "../../examples/demo/tasks.ts";
 import type { FileTask } from "./rows.ts";
 import type { Observed } from "./run.ts";

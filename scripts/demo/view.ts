@@ -1,3 +1,5 @@
+// Shows the demo in a terminal while it runs.
+
 import type { StatusCounts } from "../../src/index.ts";
 
 const PLAIN_EVERY_MS = 500;

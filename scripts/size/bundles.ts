@@ -1,3 +1,5 @@
+// The entry points as an application's bundler sees them, and their gzipped sizes.
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

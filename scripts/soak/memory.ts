@@ -1,3 +1,5 @@
+// Judges from samples whether the memory of a process grows.
+
 import type { Sample } from "./messages.ts";
 
 const MB = 1024 * 1024;

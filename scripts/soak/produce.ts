@@ -1,3 +1,5 @@
+// The producer of the soak: single, keyed and bulk submits at a steady rate.
+
 import type { SubmitEntry, Wadi } from "../../src/index.ts";
 import { type ProduceJob, SOAK_TASK } from "./messages.ts";
 

@@ -1,3 +1,5 @@
+// One soak: producers and workers on one database, faults, kills, and an audit of the database's record at the end.
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { Wadi } from "../../src/index.ts";
 import { query, readMoves, startAudit } from "../../testing/races/audit.ts";

@@ -1,3 +1,5 @@
+// Decides from the database's record whether every accepted task ended exactly once.
+
 import { findFaults, type Move } from "../../testing/races/audit.ts";
 
 export interface Verdict {

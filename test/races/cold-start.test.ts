@@ -1,14 +1,14 @@
 import { afterAll, expect, test } from "vitest";
 import { query } from "../../testing/races/audit.ts";
-import { Crew } from "../../testing/races/crew.ts";
 import { openDatabase } from "../../testing/races/databases.ts";
+import { RacerProcesses } from "../../testing/races/racer-processes.ts";
 
 const PROCESSES = 8;
 const TASKS_EACH = 5;
 const DATABASES = 4;
 
-const crew = new Crew();
-afterAll(() => crew.end());
+const processes = new RacerProcesses();
+afterAll(() => processes.end());
 
 test.each(["better-sqlite3-file", "libsql-file", "pg"] as const)(
   "8 processes that open an empty database at once and submit create its tables once, %s",
@@ -17,7 +17,7 @@ test.each(["better-sqlite3-file", "libsql-file", "pg"] as const)(
     for (let n = 0; n < DATABASES; n++) {
       const database = await openDatabase(target);
       try {
-        const racers = await database.racers(PROCESSES, crew);
+        const racers = await database.racers(PROCESSES, processes);
         const ids = await Promise.all(racers.map((racer) => racer.run("submit", { tasks: TASKS_EACH })));
         await Promise.all(racers.map((racer) => racer.close()));
 

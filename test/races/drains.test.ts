@@ -1,13 +1,13 @@
 import { afterAll, expect, test } from "vitest";
 import { findFaults, readMoves, startAudit } from "../../testing/races/audit.ts";
-import { Crew } from "../../testing/races/crew.ts";
 import { openDatabase, type RaceTarget } from "../../testing/races/databases.ts";
 import { TASK } from "../../testing/races/jobs.ts";
+import { RacerProcesses } from "../../testing/races/racer-processes.ts";
 
 const WORKERS = 8;
 
-const crew = new Crew();
-afterAll(() => crew.end());
+const processes = new RacerProcesses();
+afterAll(() => processes.end());
 
 test.each<[RaceTarget, number]>([
   ["better-sqlite3-file", 10_000],
@@ -27,7 +27,7 @@ test.each<[RaceTarget, number]>([
       const entries = Array.from({ length: tasks }, (_, payload) => ({ payload }));
       const ids = (await wadi.submitMany(TASK, entries)).map(({ id }) => id).sort();
 
-      const racers = await database.racers(WORKERS, crew);
+      const racers = await database.racers(WORKERS, processes);
       const args = { concurrency: 10, startAtMs: Date.now() + 100 };
       // Every other one claims ahead.
       const drained = await Promise.all(

@@ -1,16 +1,16 @@
 import { afterAll, expect, test } from "vitest";
-import { Crew } from "../../testing/races/crew.ts";
 import { openDatabase, RACE_TARGETS } from "../../testing/races/databases.ts";
 import type { KeyedAnswer } from "../../testing/races/jobs.ts";
 import { checkKeys, countRaces } from "../../testing/races/keyed-answers.ts";
+import { RacerProcesses } from "../../testing/races/racer-processes.ts";
 
 const CONNECTIONS = 16;
 /** Racers wait for each other after so many keys, or they would drift apart and never meet at one key. */
 const KEYS_A_ROUND = 5;
 const POLICIES = ["reuse", "reuse-succeeded", "reject", "replace"] as const;
 
-const crew = new Crew();
-afterAll(() => crew.end());
+const processes = new RacerProcesses();
+afterAll(() => processes.end());
 
 const KEYS = 150;
 test.each(RACE_TARGETS)(
@@ -21,7 +21,7 @@ test.each(RACE_TARGETS)(
     try {
       const wadi = await database.connect();
       await wadi.migrate();
-      const racers = await database.racers(CONNECTIONS, crew);
+      const racers = await database.racers(CONNECTIONS, processes);
       for (const conflict of POLICIES) {
         const keys = Array.from({ length: KEYS }, (_, index) => `${conflict}-${index}`);
         const answers: KeyedAnswer[][] = racers.map(() => []);

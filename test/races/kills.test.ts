@@ -8,9 +8,9 @@ import { expect, test } from "vitest";
 import type { SubmitEntry, Wadi } from "../../src/index.ts";
 import { findFaults, query, readMoves, startAudit } from "../../testing/races/audit.ts";
 import type { Address } from "../../testing/races/connect.ts";
-import { Crew, type Member } from "../../testing/races/crew.ts";
 import { openDatabase } from "../../testing/races/databases.ts";
 import { TASK } from "../../testing/races/jobs.ts";
+import { type RacerProcess, RacerProcesses } from "../../testing/races/racer-processes.ts";
 import { seededRandom } from "../../testing/task-input.ts";
 
 const TASKS = 2000;
@@ -93,8 +93,8 @@ class Workers {
   frozen = 0;
   readonly #address: Address;
   readonly #random: Random;
-  readonly #crew = new Crew();
-  readonly #working: Member[] = [];
+  readonly #processes = new RacerProcesses();
+  readonly #working: RacerProcess[] = [];
   readonly #thaws: Promise<unknown>[] = [];
   readonly #records = mkdtempSync(join(tmpdir(), "wadi-runs-"));
   #failure: unknown;
@@ -105,7 +105,7 @@ class Workers {
   }
 
   async start(): Promise<void> {
-    const member = await this.#crew.start().open(this.#address);
+    const member = await this.#processes.start().open(this.#address);
     this.#working.push(member);
     const record = join(this.#records, String(member.pid));
     member.work({ record, concurrency: 4, leaseMs: LEASE_MS }).catch((error) => {
@@ -152,7 +152,7 @@ class Workers {
   }
 
   async end(): Promise<void> {
-    await this.#crew.end();
+    await this.#processes.end();
     await Promise.all(this.#thaws);
     rmSync(this.#records, { recursive: true, force: true });
   }

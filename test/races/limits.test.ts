@@ -1,6 +1,5 @@
 import { afterAll, expect, test } from "vitest";
 import { query } from "../../testing/races/audit.ts";
-import { Crew } from "../../testing/races/crew.ts";
 import {
   openDatabase,
   RACE_TARGETS,
@@ -9,16 +8,17 @@ import {
 } from "../../testing/races/databases.ts";
 import { type Racer, runJob } from "../../testing/races/jobs.ts";
 import { countRunning } from "../../testing/races/limited-jobs.ts";
+import { RacerProcesses } from "../../testing/races/racer-processes.ts";
 
 const CLAIMERS = 50;
 
-const crew = new Crew();
-afterAll(() => crew.end());
+const processes = new RacerProcesses();
+afterAll(() => processes.end());
 
 /** A file is raced for by processes; elsewhere connections of one process meet at the server. */
 async function openRacers(target: RaceTarget, database: RaceDatabase): Promise<Racer[]> {
-  if (target === "better-sqlite3-file" || target === "libsql-file") return database.racers(10, crew);
-  if (target === "d1") return database.racers(CLAIMERS, crew);
+  if (target === "better-sqlite3-file" || target === "libsql-file") return database.racers(10, processes);
+  if (target === "d1") return database.racers(CLAIMERS, processes);
   return Promise.all(
     Array.from({ length: CLAIMERS }, async (): Promise<Racer> => {
       const wadi = await database.connect();

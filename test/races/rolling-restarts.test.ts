@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { DrainSummary } from "../../src/index.ts";
 import { findFaults, query, readMoves, startAudit } from "../../testing/races/audit.ts";
-import { Crew, type Member } from "../../testing/races/crew.ts";
 import { openDatabase } from "../../testing/races/databases.ts";
 import { TASK } from "../../testing/races/jobs.ts";
+import { type RacerProcess, RacerProcesses } from "../../testing/races/racer-processes.ts";
 
 const TASKS = 600;
 const PROCESSES = 3;
@@ -15,15 +15,15 @@ test.each(["better-sqlite3-file", "pg"] as const)(
   { timeout: 120_000 },
   async (target) => {
     const database = await openDatabase(target);
-    const crew = new Crew();
+    const processes = new RacerProcesses();
     try {
       const wadi = await database.connect();
       await startAudit(wadi);
-      const start = async (member: Member) => {
+      const start = async (member: RacerProcess) => {
         await member.open(database.address!);
         return { member, summary: member.serve() };
       };
-      const serving = await Promise.all(Array.from({ length: PROCESSES }, () => start(crew.start())));
+      const serving = await Promise.all(Array.from({ length: PROCESSES }, () => start(processes.start())));
       const entries = Array.from({ length: TASKS }, (_, n) => ({ payload: 20 + (n % 7) * 10 }));
       const submitted = await wadi.submitMany(TASK, entries);
 
@@ -62,7 +62,7 @@ test.each(["better-sqlite3-file", "pg"] as const)(
       // Told to stop with tasks in hand that had not started, or little was proved.
       expect(sum("released")).toBeGreaterThan(0);
     } finally {
-      await crew.end();
+      await processes.end();
       await database.close();
     }
   },

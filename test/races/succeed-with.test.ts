@@ -5,7 +5,6 @@ import { startNeonEndpoint } from "../../testing/neon-endpoint.ts";
 import { fraction } from "../../testing/neon-faults.ts";
 import { createDatabase } from "../../testing/postgres.ts";
 import { query } from "../../testing/races/audit.ts";
-import { Crew } from "../../testing/races/crew.ts";
 import {
   addressed,
   openDatabase,
@@ -13,6 +12,7 @@ import {
   type RaceDatabase,
   type RaceTarget,
 } from "../../testing/races/databases.ts";
+import { RacerProcesses } from "../../testing/races/racer-processes.ts";
 import type { OwnRowsRaced } from "../../testing/races/transactional-job.ts";
 
 const RACERS = 4;
@@ -20,8 +20,8 @@ const LOSSES = 1000;
 const SHARE = 0.05;
 const SEED = Number(process.env.WADI_RACE_SEED ?? Math.floor(Math.random() * 1e6));
 
-const crew = new Crew();
-afterAll(() => crew.end());
+const processes = new RacerProcesses();
+afterAll(() => processes.end());
 
 interface LossyDatabase {
   readonly database: RaceDatabase;
@@ -60,7 +60,7 @@ async function race(target: RaceTarget, losses: number, isFenced: boolean) {
     const entries = Array.from({ length: losses * 4 }, (_, payload) => ({ payload, ...endless }));
     await wadi.submitMany("work", entries);
 
-    const racers = await database.racers(RACERS, crew);
+    const racers = await database.racers(RACERS, processes);
     const leaseMs = target === "better-sqlite3-file" || target === "pg" ? 40 : 80;
     const args = { losses: losses / RACERS, leaseMs, lostAnswers, isFenced, startAtMs: Date.now() + 100 };
     lose?.(SHARE);

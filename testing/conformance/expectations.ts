@@ -1,3 +1,5 @@
+// The assertions that scenarios may make about results.
+
 import { isDeepStrictEqual } from "node:util";
 import { dereference, lookup, resolve, type Saved, show } from "./references.ts";
 import { ASSERTIONS, isObject, type Step } from "./scenario.ts";

@@ -7,7 +7,7 @@ import { perform } from "./operations.ts";
 import { find, resolve } from "./references.ts";
 import { isObject, type Scenario, type Step } from "./scenario.ts";
 
-/** A step that did not go as its scenario says; the message tells which one and what differed. */
+/** A step that did not end as its scenario says; the message names the step and the difference. */
 export class ScenarioFailure extends Error {
   override readonly name = "ScenarioFailure";
 }

@@ -201,14 +201,14 @@ export const MUTATIONS: readonly Mutation[] = [
     scenarios: "purge-filters",
   },
   {
-    breaks: "reuse hands back a running task",
+    breaks: "reuse returns a running task",
     statement: KEYED,
     find: /not in \('queued', 'running'\)/g,
     replace: "not in ('queued')",
     scenarios: "conflict-reuse-live",
   },
   {
-    breaks: "reuse-succeeded hands back a succeeded task",
+    breaks: "reuse-succeeded returns a succeeded task",
     statement: KEYED,
     find: /not in \('queued', 'running', 'succeeded'\)/g,
     replace: "not in ('queued', 'running')",

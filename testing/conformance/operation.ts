@@ -1,3 +1,5 @@
+// The shape of an operation that scenarios can call, and how arguments and results are read.
+
 import type { Task } from "../../src/core/task.ts";
 import type { Wadi } from "../../src/producer/wadi.ts";
 import type { MovableClock } from "./clock.ts";

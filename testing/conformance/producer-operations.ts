@@ -1,3 +1,5 @@
+// The producer's operations of the scenarios, through the public client.
+
 import type { SubmitOptions } from "../../src/producer/submit/submit-options.ts";
 import type { ListOptions, PurgeOptions } from "../../src/producer/task-admin.ts";
 import type { Wadi } from "../../src/producer/wadi.ts";

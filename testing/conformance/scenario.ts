@@ -1,3 +1,5 @@
+// Reads the scenarios of protocol/conformance and of other folders, and checks their form.
+
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

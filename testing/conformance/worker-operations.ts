@@ -1,3 +1,5 @@
+// The worker's operations of the scenarios, through the store.
+
 import { LostLease } from "../../src/core/errors/errors.ts";
 import { encodeJson } from "../../src/core/json/json.ts";
 import type { Lane } from "../../src/core/operations/claim-pools.ts";
@@ -93,7 +95,7 @@ async function settle(world: World, args: Args, outcome: Outcome): Promise<Recor
   return written(world, args, settled!.status !== null);
 }
 
-/** The task after an owned write, with what the write itself told of a cancel. */
+/** The task after an owned write, with the cancel request that the write itself returned. */
 async function written(
   world: World,
   args: Args,

@@ -1,4 +1,4 @@
-// Drains hostile rows in a process of its own, and says how many tasks ran at once, and how it ended.
+// Drains hostile rows in a separate process, and prints how many tasks ran at once and how the drain ended.
 import Database from "better-sqlite3";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { Wadi, Worker } from "../../src/index.ts";

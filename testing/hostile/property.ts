@@ -1,3 +1,5 @@
+// Fills the tables with hostile rows, runs the statements of a claim, and checks what must hold of their answers.
+
 import { decodeTask } from "../../src/core/codec.ts";
 import type { Dialect, Row } from "../../src/core/executor.ts";
 import type { DialectClient } from "../statement-clients.ts";

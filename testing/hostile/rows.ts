@@ -1,3 +1,5 @@
+// Rows with every value that the constraints of the tables allow, chosen by a seeded random source.
+
 import type { Dialect } from "../../src/core/executor.ts";
 
 export const NOW_MS = 100_000;

@@ -1,4 +1,4 @@
-// Runs the rounds on one SQLite engine in a process of its own: a statement that never ends can only be killed.
+// Runs the rounds on one SQLite engine in a separate process: a statement that never ends can only be killed.
 import { createClient } from "@libsql/client";
 import { bind } from "../../src/core/statement.ts";
 import { libsql } from "../../src/drivers/libsql.ts";

@@ -84,14 +84,14 @@ export function findFaults(moves: readonly Move[], tasks: readonly string[]): st
         ({ attempt, owner } = move);
       } else {
         check(move.was === "running", "moved without an owner");
-        // What was handed back before it started has its attempt back.
+        // A release before the start does not count as an attempt.
         const isRelease = move.became === "queued" && move.attempt === attempt - 1;
         const isAttempt = move.attempt === attempt || isRelease;
         check(isAttempt && move.owner === owner, `not by ${owner}, attempt ${attempt}`);
         if (isRelease) attempt--;
       }
       if (move.became === "succeeded") {
-        check(move.result?.owner === owner && move.result.attempt === attempt, "settled by somebody else");
+        check(move.result?.owner === owner && move.result.attempt === attempt, "settled by another owner");
         check(move.atMs < move.leaseUntilMs, "settled after its lease");
       }
       status = move.became;

@@ -1,3 +1,5 @@
+// A D1 database in workerd and a Worker script that runs jobs on it, so that racers share one runtime.
+
 import { join } from "node:path";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
@@ -6,12 +8,12 @@ import type { Racer } from "./jobs.ts";
 
 export interface D1Runtime {
   readonly binding: D1Like;
-  /** Runs its jobs inside workerd, a request each, beside those of the other racers. */
+  /** Runs its jobs inside workerd, one request each, at the same time as the other racers. */
   racer(): Racer;
   stop(): Promise<void>;
 }
 
-/** A D1 database in workerd, and a worker beside it: from Node each statement would cost a call of its own. */
+/** A D1 database in workerd with a Worker script next to it: from Node each statement would cost a separate call. */
 export async function startD1(): Promise<D1Runtime> {
   const { outputFiles } = await build({
     entryPoints: [join(import.meta.dirname, "d1-worker.ts")],

@@ -1,3 +1,5 @@
+// Opens the databases on which several connections, processes or requests race.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,9 +9,9 @@ import { startHranaServer } from "../hrana-server.ts";
 import { startNeonEndpoint } from "../neon-endpoint.ts";
 import { createDatabase } from "../postgres.ts";
 import { type Address, type Connection, connect } from "./connect.ts";
-import type { Crew } from "./crew.ts";
 import { startD1 } from "./d1-runtime.ts";
 import type { Racer } from "./jobs.ts";
+import type { RacerProcesses } from "./racer-processes.ts";
 
 export type RaceTarget = Address["target"] | "d1";
 
@@ -29,8 +31,8 @@ export interface RaceDatabase {
   readonly address: Address | undefined;
   /** A client of this process. */
   connect(options?: WadiOptions): Promise<Wadi>;
-  /** Racers with a connection each, all of them open: processes of the crew, or requests inside workerd. */
-  racers(count: number, crew: Crew): Promise<Racer[]>;
+  /** Racers with a connection each, all of them open: processes of the processes, or requests inside workerd. */
+  racers(count: number, processes: RacerProcesses): Promise<Racer[]>;
   close(): Promise<void>;
 }
 
@@ -49,7 +51,7 @@ export function addressed(address: Address, stop: () => unknown): RaceDatabase {
   return database(
     address,
     () => connect(address),
-    (count, crew) => crew.open(count, address),
+    (count, processes) => processes.open(count, address),
     stop,
   );
 }

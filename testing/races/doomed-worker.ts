@@ -1,3 +1,5 @@
+// A worker that runs until it is killed, and records each run of a handler in a file.
+
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Wadi, Worker } from "../../src/index.ts";

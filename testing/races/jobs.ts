@@ -18,7 +18,7 @@ export type JobName = keyof typeof jobs;
 export type JobArgs<Name extends JobName> = Parameters<(typeof jobs)[Name]>[1];
 export type JobResult<Name extends JobName> = Awaited<ReturnType<(typeof jobs)[Name]>>;
 
-/** Something with a connection of its own that runs one job at a time. */
+/** A racer with its own connection, which runs one job at a time. */
 export interface Racer {
   run<Name extends JobName>(job: Name, args: JobArgs<Name>): Promise<JobResult<Name>>;
   close(): Promise<void>;
@@ -37,7 +37,7 @@ async function submit(wadi: Wadi, { tasks }: { tasks: number }): Promise<string[
   return ids;
 }
 
-/** What the caller of a keyed submit was told. */
+/** The answer of a keyed submit. */
 export interface KeyedAnswer {
   readonly outcome: SubmittedTask["outcome"];
   readonly id: string;

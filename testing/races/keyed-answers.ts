@@ -1,3 +1,5 @@
+// Checks the answers of concurrent keyed submits against each other and against the rows.
+
 import { expect } from "vitest";
 import type { ConflictPolicy, Wadi } from "../../src/index.ts";
 import { query } from "./audit.ts";
@@ -12,7 +14,7 @@ export interface KeyedRace {
   readonly answers: readonly (readonly KeyedAnswer[])[];
 }
 
-/** Compares what all connections were told with the rows: one live task a key, and everybody was told so. */
+/** Compares the answers of all connections with the rows: each key has one live task, and every answer names it. */
 export async function checkKeys(wadi: Wadi, { name, conflict, keys, answers }: KeyedRace): Promise<void> {
   const pointed = await query(wadi, `select key, task_id from cairnq_task_keys where key like '${name}-%'`);
   const taskOf = new Map(pointed.map((row) => [String(row.key), String(row.task_id)]));
@@ -26,24 +28,24 @@ export async function checkKeys(wadi: Wadi, { name, conflict, keys, answers }: K
 
   for (const [turn, key] of keys.entries()) {
     const current = taskOf.get(key)!;
-    const told = answers.map((ofConnection) => ofConnection[turn]!);
+    const given = answers.map((ofConnection) => ofConnection[turn]!);
     expect(statusOf.get(current), key).toBe("queued");
     if (conflict === "replace") {
-      const replaced = told.filter(({ id }) => id !== current);
+      const replaced = given.filter(({ id }) => id !== current);
       for (const { id } of replaced) expect(statusOf.get(id), key).toBe("canceled");
       continue;
     }
     const refused = conflict === "reject" ? "rejected" : "reused";
     const expected = ["created", ...Array.from({ length: answers.length - 1 }, () => refused)];
-    expect(told.map(({ outcome }) => outcome).sort(), key).toEqual(expected.sort());
-    for (const { id } of told) expect(id, key).toBe(current);
+    expect(given.map(({ outcome }) => outcome).sort(), key).toEqual(expected.sort());
+    for (const { id } of given) expect(id, key).toBe(current);
   }
 }
 
 /** For how many keys two connections asked at one time. */
 export function countRaces(answers: KeyedRace["answers"]): number {
-  const isRace = (told: readonly KeyedAnswer[]) => {
-    const inOrder = told.toSorted((a, b) => a.startedAtMs - b.startedAtMs);
+  const isRace = (given: readonly KeyedAnswer[]) => {
+    const inOrder = given.toSorted((a, b) => a.startedAtMs - b.startedAtMs);
     return inOrder.some(({ startedAtMs }, i) => i > 0 && startedAtMs <= inOrder[i - 1]!.endedAtMs);
   };
   return answers[0]!.filter((_, turn) => isRace(answers.map((ofConnection) => ofConnection[turn]!))).length;

@@ -1,3 +1,5 @@
+// A race of succeedWith: application rows are committed with a success, while leases expire and answers are lost.
+
 import type { Executor } from "../../src/core/executor.ts";
 import { type Task, Wadi } from "../../src/index.ts";
 import { succeedWith } from "../../src/worker/handler/succeed-with.ts";

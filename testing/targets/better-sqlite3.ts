@@ -1,3 +1,5 @@
+// better-sqlite3 on a file and in memory, as targets of tests.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

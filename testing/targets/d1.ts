@@ -1,3 +1,5 @@
+// D1 in workerd, as a target of tests.
+
 import { d1 as d1Driver } from "../../src/drivers/d1.ts";
 import { openD1 } from "../d1.ts";
 import type { Target } from "../target.ts";

@@ -1,3 +1,5 @@
+// The storage of a Durable Object in workerd, as a target of tests.
+
 import { openDurableObject } from "../durable-object.ts";
 import type { Target } from "../target.ts";
 

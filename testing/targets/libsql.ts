@@ -1,3 +1,5 @@
+// libSQL's client on a file and over HTTP, as targets of tests.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

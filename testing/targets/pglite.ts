@@ -1,3 +1,5 @@
+// PGlite, Postgres compiled to WebAssembly, as a target of tests.
+
 import { existsSync, mkdirSync, openAsBlob, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
@@ -6,10 +8,10 @@ import type { Meter, Target } from "../target.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** What a test gave back is emptied and used again. */
+/** Instances that tests have closed; they are emptied and reused. */
 const idle: PGlite[] = [];
 
-/** A `PGlite` with nothing in it, and how to give it back. */
+/** An empty `PGlite`; closing it makes it available to the next test. */
 export async function openPglite(): Promise<{ client: PGlite; close(): Promise<void> }> {
   const client = idle.pop() ?? (await start());
   await client.exec("drop schema if exists public cascade; create schema public");
@@ -21,7 +23,7 @@ export async function openPglite(): Promise<{ client: PGlite; close(): Promise<v
   };
 }
 
-/** Most of a start is the making of an empty database: it is made once, and kept beside the repository's own files. */
+/** Most of a start creates an empty database, so that is done once and kept in the repository's folder. */
 async function start(): Promise<PGlite> {
   const manifest = join(ROOT, "node_modules/@electric-sql/pglite/package.json");
   const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };

@@ -42,7 +42,7 @@ export const openD1Side: OpenSide = async (scene, perSecond) => {
     try {
       ({ more } = await worker.drain({ budgetMs: BUDGET_MS }));
     } catch (error) {
-      scene.survived(`drain: ${String(error)}`);
+      scene.recovered(`drain: ${String(error)}`);
     }
     if (limited.refused > 0 || (more && limited.sent >= NEARLY)) scene.log.add("queryLimit", name);
   }

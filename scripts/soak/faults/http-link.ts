@@ -1,3 +1,5 @@
+// An HTTP proxy between a worker and its database that drops, delays, doubles and cuts requests.
+
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FaultLog } from "./kinds.ts";

@@ -17,7 +17,7 @@ const LEASE_MS = 20_000;
 const EVERY_MS = 1500;
 /**
  * With a single attempt a task fails whose claim or settlement was not asked for again after a lost answer. A claim that
- * arrives twice leases more tasks than its worker hears of, and they come back when the lease expires.
+ * arrives twice leases tasks that its worker does not know of, and they are queued again when the lease expires.
  */
 const MAX_ATTEMPTS = { once: 1, doubled: 50 } as const;
 
@@ -51,7 +51,7 @@ export const openNeonSide: OpenSide = async (scene, perSecond) => {
     async work(signal) {
       const submits = (queue: "once" | "doubled", share: number) => {
         const rate = { perSecond: perSecond * share, maxAttempts: MAX_ATTEMPTS[queue], queue };
-        return produce(producer, rate, signal, accepted, scene.survived);
+        return produce(producer, rate, signal, accepted, scene.recovered);
       };
       const inject = (kind: "dropped" | "delayed" | "lostAnswers") =>
         repeat(EVERY_MS, signal, () => pick(links).inject(kind));

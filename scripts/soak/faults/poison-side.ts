@@ -1,3 +1,5 @@
+// The side of the soak with faults on which tasks kill their workers' processes.
+
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
@@ -61,7 +63,7 @@ export const openPoisonSide: OpenSide = async (scene, perSecond) => {
     direct,
     async work(signal) {
       await Promise.all([
-        produce(producer, { perSecond, maxAttempts: MAX_ATTEMPTS }, signal, accepted, scene.survived),
+        produce(producer, { perSecond, maxAttempts: MAX_ATTEMPTS }, signal, accepted, scene.recovered),
         poison(signal),
       ]);
     },

@@ -1,3 +1,5 @@
+// The side of the soak with faults on a Postgres server that fails over, behind unreliable connections.
+
 import { Client, Pool } from "pg";
 import { pg } from "../../../src/drivers/pg.ts";
 import { Wadi } from "../../../src/index.ts";
@@ -74,7 +76,7 @@ export const openPostgresSide: OpenSide = async (scene, perSecond) => {
       const inject = (kind: "dropped" | "delayed" | "lostAnswers" | "halfOpen") =>
         repeat(EVERY_MS, signal, () => pick(links).inject(kind));
       await Promise.all([
-        produce(producer, { perSecond, maxAttempts: MAX_ATTEMPTS }, signal, accepted, scene.survived),
+        produce(producer, { perSecond, maxAttempts: MAX_ATTEMPTS }, signal, accepted, scene.recovered),
         inject("dropped"),
         inject("delayed"),
         inject("lostAnswers"),

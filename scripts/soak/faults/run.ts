@@ -1,3 +1,5 @@
+// Runs all sides of the soak with faults at once, and judges them together.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,16 +45,16 @@ export async function soakWithFaults(
   say: (text: string) => void,
 ): Promise<FaultsOutcome> {
   const folder = mkdtempSync(join(tmpdir(), "wadi-faults-"));
-  const survived = new Map<string, number>();
+  const recovered = new Map<string, number>();
   const violations: string[] = [];
   const scene: Scene = {
     log: new FaultLog(),
     ledger: new Ledger(join(folder, "ledger")),
     folder,
     ended: (what) => violations.push(what.slice(0, 500)),
-    survived(what) {
+    recovered(what) {
       const short = what.replace(/[0-9a-f-]{20,}/gi, "…").slice(0, 160);
-      survived.set(short, (survived.get(short) ?? 0) + 1);
+      recovered.set(short, (recovered.get(short) ?? 0) + 1);
     },
   };
   const sides: Side[] = [];
@@ -86,7 +88,7 @@ export async function soakWithFaults(
         );
       }
     }
-    for (const [what, count] of survived) say(`survived ${count} x ${what}`);
+    for (const [what, count] of recovered) say(`recovered from ${count} x ${what}`);
     const { counts, faults } = scene.log;
     violations.push(...tooFew(counts, minutes));
     const slowestRecoveryMs = slowestRecovery(runs, faults, untilMs)?.ms ?? 0;

@@ -9,8 +9,8 @@ export interface Scene {
   readonly ledger: Ledger;
   /** A folder that is gone after the soak. */
   readonly folder: string;
-  /** Counts a fault that a worker survived, or a submit that failed, for the report. */
-  readonly survived: (what: string) => void;
+  /** Counts an error that a worker recovered from, or a submit that failed, for the report. */
+  readonly recovered: (what: string) => void;
   /** Reports a worker that ended by itself, in words. */
   readonly ended: (what: string) => void;
 }

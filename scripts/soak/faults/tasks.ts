@@ -1,3 +1,5 @@
+// The tasks of the soak with faults: their payload, their handler and their submits.
+
 import { kill, pid } from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TaskContext, Wadi } from "../../../src/index.ts";

@@ -1,3 +1,5 @@
+// A TCP proxy between a worker and its server that drops, delays, cuts and silences connections.
+
 import { connect, createServer, type Socket } from "node:net";
 import type { FaultLog } from "./kinds.ts";
 

@@ -24,7 +24,7 @@ export class WorkerProcess {
       if (code !== null && code !== 0) scene.ended(`${job.name} ended with ${code}: ${this.#stderr}`);
     });
     this.#child.on("error", () => {}); // a message to one that has just died
-    this.#child.on("message", ({ survived }: { survived: string }) => scene.survived(survived));
+    this.#child.on("message", ({ recovered }: { recovered: string }) => scene.recovered(recovered));
     this.#child.stderr!.on("data", (text) => {
       this.#stderr = (this.#stderr + text).slice(-2000);
     });

@@ -1,4 +1,4 @@
-// A worker process of the soak with faults: it works until it is told to stop, or until a poisonous task ends it.
+// A worker process of the soak with faults: it works until it is asked to stop, or until a poison task kills it.
 import { Wadi, Worker } from "../../../src/index.ts";
 import { type Address, connect } from "../../../testing/races/connect.ts";
 import { Ledger } from "./ledger.ts";
@@ -30,7 +30,7 @@ const worker = new Worker(wadi, {
   backoff: { baseMs: 50, capMs: 500 },
   pollMs: 100,
   maxPollMs: 500,
-  onError: (error, { operation }) => process.send?.({ survived: `${operation}: ${String(error)}` }),
+  onError: (error, { operation }) => process.send?.({ recovered: `${operation}: ${String(error)}` }),
   logger: null,
 }).task(TASK, handler(new Ledger(job.ledger), job.name));
 process.on("disconnect", () => process.exit());

@@ -5,47 +5,47 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DrainSummary } from "../../src/index.ts";
 import type { Address } from "./connect.ts";
-import type { Order, Reply } from "./crew-process.ts";
 import type { DoomedWork } from "./doomed-worker.ts";
 import type { JobArgs, JobName, JobResult, Racer } from "./jobs.ts";
+import type { Order, Reply } from "./racer-process.ts";
 
 /** Processes that are started once and race on one database after the other. */
-export class Crew {
-  readonly #members: Member[] = [];
+export class RacerProcesses {
+  readonly #processes: RacerProcess[] = [];
   // What Node compiles goes here, so that only the first process waits for it.
   readonly #cache = mkdtempSync(join(tmpdir(), "wadi-races-"));
 
   /** `count` processes with an open connection each. */
-  open(count: number, address: Address): Promise<Member[]> {
-    while (this.#members.length < count) this.start();
-    return Promise.all(this.#members.slice(0, count).map((member) => member.open(address)));
+  open(count: number, address: Address): Promise<RacerProcess[]> {
+    while (this.#processes.length < count) this.start();
+    return Promise.all(this.#processes.slice(0, count).map((process) => process.open(address)));
   }
 
   /** One more process. */
-  start(): Member {
-    const member = new Member({ ...process.env, NODE_COMPILE_CACHE: this.#cache });
-    this.#members.push(member);
-    return member;
+  start(): RacerProcess {
+    const process = new RacerProcess({ ...process.env, NODE_COMPILE_CACHE: this.#cache });
+    this.#processes.push(process);
+    return process;
   }
 
   /** Kills all processes and waits until they are gone. */
   async end(): Promise<void> {
-    await Promise.all(this.#members.map((member) => member.kill()));
+    await Promise.all(this.#processes.map((process) => process.kill()));
     rmSync(this.#cache, { recursive: true, force: true });
   }
 }
 
-export class Member implements Racer {
+export class RacerProcess implements Racer {
   readonly #child: ChildProcess;
   readonly #exited: Promise<unknown>;
-  #complaint = "";
+  #stderr = "";
 
   constructor(env: NodeJS.ProcessEnv) {
-    const program = join(import.meta.dirname, "crew-process.ts");
+    const program = join(import.meta.dirname, "racer-process.ts");
     this.#child = fork(program, { env, execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
     this.#exited = once(this.#child, "exit");
     this.#child.stderr!.on("data", (text) => {
-      this.#complaint += text;
+      this.#stderr += text;
     });
   }
 
@@ -54,24 +54,24 @@ export class Member implements Racer {
   }
 
   async open(address: Address): Promise<this> {
-    await this.#tell({ open: address });
+    await this.#send({ open: address });
     return this;
   }
 
   async run<Name extends JobName>(job: Name, args: JobArgs<Name>): Promise<JobResult<Name>> {
-    return (await this.#tell({ job, args })) as JobResult<Name>;
+    return (await this.#send({ job, args })) as JobResult<Name>;
   }
 
   /** Has it work until it is killed. Rejects if it stops before. */
   async work(options: DoomedWork): Promise<void> {
-    const work = this.#tell({ work: options });
+    const work = this.#send({ work: options });
     await Promise.race([work, this.#exited]);
     if (this.#child.signalCode !== "SIGKILL") await work;
   }
 
   /** Has it serve until SIGTERM, and returns what it did. */
   async serve(): Promise<DrainSummary> {
-    return (await this.#tell("serve")) as DrainSummary;
+    return (await this.#send("serve")) as DrainSummary;
   }
 
   terminate(): void {
@@ -80,7 +80,7 @@ export class Member implements Racer {
 
   /** Closes its connection; the process stays. */
   async close(): Promise<void> {
-    await this.#tell("close");
+    await this.#send("close");
   }
 
   /** Ends the process as a crash would: it gets no chance to say or write anything. */
@@ -89,11 +89,11 @@ export class Member implements Racer {
     await this.#exited;
   }
 
-  async #tell(order: Order): Promise<unknown> {
+  async #send(order: Order): Promise<unknown> {
     const replied = once(this.#child, "message") as Promise<[Reply]>;
     this.#child.send(order);
     const died = this.#exited.then((): never => {
-      throw new Error(`process ${this.pid} ended before it replied\n${this.#complaint}`);
+      throw new Error(`process ${this.pid} ended before it replied\n${this.#stderr}`);
     });
     const [reply] = await Promise.race([replied, died]);
     if ("error" in reply) throw new Error(`process ${this.pid} failed: ${reply.error}`);
