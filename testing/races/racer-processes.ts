@@ -23,9 +23,9 @@ export class RacerProcesses {
 
   /** One more process. */
   start(): RacerProcess {
-    const process = new RacerProcess({ ...process.env, NODE_COMPILE_CACHE: this.#cache });
-    this.#processes.push(process);
-    return process;
+    const started = new RacerProcess({ ...process.env, NODE_COMPILE_CACHE: this.#cache });
+    this.#processes.push(started);
+    return started;
   }
 
   /** Kills all processes and waits until they are gone. */
