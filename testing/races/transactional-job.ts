@@ -2,7 +2,7 @@
 
 import type { Executor } from "../../src/core/executor.ts";
 import { type Task, Wadi } from "../../src/index.ts";
-import { succeedWith } from "../../src/worker/handler/succeed-with.ts";
+import { commitSuccess } from "../../src/worker/handler/succeed-with.ts";
 import { lossy } from "../lossy-executor.ts";
 
 export interface OwnRowsRace {
@@ -58,7 +58,7 @@ export async function commitOwnRows(wadi: Wadi, race: OwnRowsRace): Promise<OwnR
     const token = task.workerId!;
     try {
       const rows = ownRows(executor, task.id, token, random() < 0.1);
-      await succeedWith(store, task, rows, JSON.stringify(token));
+      await commitSuccess(store, task, rows, JSON.stringify(token));
       raced.done.push({ id: task.id, token });
     } catch (error) {
       if ((error as Error).name !== "LostLease") throw error;

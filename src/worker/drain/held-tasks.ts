@@ -177,7 +177,7 @@ export class HeldTasks implements AttemptOwner, HandlerCallOwner {
     this.#wake();
   }
 
-  endedElsewhere(attempt: Attempt, status: TaskStatus): void {
+  settledExternally(attempt: Attempt, status: TaskStatus): void {
     this.#options.tally.settle([attempt], [{ id: attempt.id, status }]);
     this.#options.onChange();
     this.#leave(attempt);
@@ -188,23 +188,23 @@ export class HeldTasks implements AttemptOwner, HandlerCallOwner {
     reportLate(this.#options.hooks, thrown, attempt.task);
   }
 
-  fault(error: unknown): void {
+  internalError(error: unknown): void {
     this.#options.onFault(error);
   }
 
   #leave(attempt: Attempt): void {
-    const { lease, delivery, meter } = attempt;
+    const { lease, call, meter } = attempt;
     meter.close();
     this.leases.ended(lease);
-    if (delivery === null) {
+    if (call === null) {
       this.#free(attempt);
       return;
     }
-    if (!delivery.hasReturned) this.#options.unreturned.add(attempt);
-    delivery.attemptEnded();
+    if (!call.hasReturned) this.#options.unreturned.add(attempt);
+    call.attemptEnded();
   }
 
-  over(delivery: HandlerCall): void {
+  callEnded(delivery: HandlerCall): void {
     const { member } = delivery.attempts[0]!;
     const nowMs = monotonicMs();
     this.running.end(delivery, nowMs);
@@ -266,7 +266,7 @@ export class HeldTasks implements AttemptOwner, HandlerCallOwner {
       if (attempt.hasEnded) continue;
       const entry = byId.get(attempt.id);
       if (entry && leaseEndsAtMs !== null) attempt.lease.extend(leaseEndsAtMs);
-      attempt.learn(entry);
+      attempt.applyRenewal(entry);
     }
     // What is canceled before it started is handed back: the database makes it canceled then.
     const isOver = ({ hasEnded, canceled }: Attempt) => hasEnded || canceled;

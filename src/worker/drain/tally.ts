@@ -48,7 +48,7 @@ export class Tally {
 
   lose(attempt: Attempt): void {
     this.lost++;
-    attempt.taken.as(null);
+    attempt.settlementResult.resolve(null);
     if (this.#tells) emit(this.#hooks, { type: "lostLease", ...ran(attempt) });
   }
 
@@ -69,7 +69,7 @@ export class Tally {
         this.lose(attempt);
         continue;
       }
-      attempt.taken.as(status);
+      attempt.settlementResult.resolve(status);
       this.#count(attempt, status);
       if (isTerminal(status)) done.push(attempt.id);
       else if ((attempt.settlement as { delayMs?: number } | null)?.delayMs === 0)

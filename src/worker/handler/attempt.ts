@@ -18,7 +18,7 @@ import type { Lease } from "./lease.ts";
 import { completed, delayOf, failed, failedAs, RELEASED, timedOut } from "./outcome.ts";
 import type { QueryShare } from "./query-share.ts";
 import { type SettledTask, SettlementResult } from "./settlement-result.ts";
-import { succeedWith } from "./succeed-with.ts";
+import { commitSuccess } from "./succeed-with.ts";
 import { validate } from "./validate.ts";
 
 /** Whose attempts they are. */
@@ -31,7 +31,7 @@ export interface AttemptOwner {
   /** Called once. `attempt.settlement` is what is to be stored; null if the lease is lost. */
   ended(attempt: Attempt): void;
   /** Called instead of `ended` where somebody else has stored what became of the task. */
-  endedElsewhere(attempt: Attempt, status: TaskStatus): void;
+  settledExternally(attempt: Attempt, status: TaskStatus): void;
   /** Called with what the handler threw although the attempt has another outcome. */
   threwLate(attempt: Attempt, thrown: unknown): void;
 }
@@ -63,7 +63,7 @@ export class Attempt implements LeaseRef {
   /** From its due time to its claim, in milliseconds. */
   readonly queuedMs: number;
   /** The call it is in; null before it starts. */
-  delivery: AttemptCall | null = null;
+  call: AttemptCall | null = null;
   /** 0 before it starts. */
   startedAtMs = 0;
   durationMs = 0;
@@ -85,7 +85,7 @@ export class Attempt implements LeaseRef {
   /** What the handler threw meanwhile. */
   #thrownMeanwhile: { readonly thrown: unknown } | null = null;
   #giveUp: AbortController | null = null;
-  readonly taken = new SettlementResult();
+  readonly settlementResult = new SettlementResult();
   /** Counts what its handler sends through the context. */
   readonly meter: QueryShare;
 
@@ -126,7 +126,7 @@ export class Attempt implements LeaseRef {
 
   /** Starts in `call`; its time is up when the call's is, at `stopAtMs` at the latest. */
   begin(call: AttemptCall, stopAtMs: number): void {
-    this.delivery = call;
+    this.call = call;
     this.startedAtMs = call.startedAtMs;
     this.deadlineMs = Math.min(call.expiresAtMs, stopAtMs);
   }
@@ -204,7 +204,7 @@ export class Attempt implements LeaseRef {
    * Takes in what the database said of the lease: lost, or held, perhaps with a requested cancel. The settlement
    * will turn into a cancel by itself.
    */
-  learn(renewed: LeaseRenewal | null | undefined): void {
+  applyRenewal(renewed: LeaseRenewal | null | undefined): void {
     if (!renewed) {
       // While it is stored elsewhere, what came of that says more than that the task runs no longer.
       if (!this.#elsewhere) this.lose();
@@ -225,7 +225,7 @@ export class Attempt implements LeaseRef {
   }
 
   /** @throws {LostLease} if another worker may have the task. */
-  mustOwn(): void {
+  requireLease(): void {
     if (this.lost) throw new LostLease(this.id);
   }
 
@@ -243,7 +243,7 @@ export class Attempt implements LeaseRef {
     if (this.hasEnded) return;
     this.hasEnded = true;
     this.durationMs = monotonicMs() - this.startedAtMs;
-    this.#owner.endedElsewhere(this, status);
+    this.#owner.settledExternally(this, status);
     if (this.#thrownMeanwhile !== null) this.#owner.threwLate(this, this.#thrownMeanwhile.thrown);
   }
 
@@ -255,7 +255,7 @@ export class Attempt implements LeaseRef {
 
   get settled(): Promise<SettledTask> {
     const { store } = this.#owner.wadi;
-    return this.taken.settled(this.task, () => store.get({ id: this.id }, { meter: this.meter }));
+    return this.settlementResult.settled(this.task, () => store.get({ id: this.id }, { meter: this.meter }));
   }
 
   async progress(value: number | null, message?: string): Promise<void> {
@@ -263,7 +263,7 @@ export class Attempt implements LeaseRef {
     if (message !== undefined && typeof message !== "string") {
       throw new InvalidArgument(`the message of progress must be a string, got ${typeof message}`);
     }
-    this.mustOwn();
+    this.requireLease();
     // Some clients drop a byte order mark, NUL and lone surrogates are refused by Postgres.
     const text =
       message
@@ -271,15 +271,15 @@ export class Attempt implements LeaseRef {
         .replace(/^\ufeff+/, "")
         .toWellFormed() ?? null;
     const { store } = this.#owner.wadi;
-    this.learn(await store.progress(this, { progress, message: text }, { meter: this.meter }));
-    this.mustOwn();
+    this.applyRenewal(await store.progress(this, { progress, message: text }, { meter: this.meter }));
+    this.requireLease();
   }
 
   async heartbeat(): Promise<{ readonly canceled: boolean }> {
-    this.mustOwn();
+    this.requireLease();
     const { wadi, leaseMs } = this.#owner;
-    this.learn((await wadi.store.heartbeat([this], leaseMs, { meter: this.meter }))[0]);
-    this.mustOwn();
+    this.applyRenewal((await wadi.store.heartbeat([this], leaseMs, { meter: this.meter }))[0]);
+    this.requireLease();
     return { canceled: this.canceled };
   }
 
@@ -288,7 +288,7 @@ export class Attempt implements LeaseRef {
     payload: unknown,
     options?: SubmitOptions,
   ): Promise<SubmittedTask> {
-    this.mustOwn();
+    this.requireLease();
     const { id, rootId, correlationId } = this.task;
     // Itself, and not a copy: children of one tick that have the same parent share a round trip.
     const lineage = { parentId: id, rootId: rootId ?? id, correlationId, held: this };
@@ -307,7 +307,7 @@ export class Attempt implements LeaseRef {
     const given = result === undefined ? null : result;
     const value = schema === null ? given : await validate(schema, "result", this.task, given);
     const resultJson = encodeJson(value, what, wadi.executor);
-    this.mustOwn();
+    this.requireLease();
     if (this.hasEnded || this.#elsewhere) {
       throw new InvalidArgument(`succeedWith was called after the attempt on task ${this.id} ended`);
     }
@@ -317,10 +317,10 @@ export class Attempt implements LeaseRef {
       const { signal } = this.#giveUp;
       const deadlineMs = Number.isFinite(this.deadlineMs) ? toEpochMs(this.deadlineMs) : undefined;
       const call = { meter: this.meter, deadlineMs, signal };
-      await succeedWith(wadi.store, this.task, statements, resultJson, call);
+      await commitSuccess(wadi.store, this.task, statements, resultJson, call);
     } catch (error) {
       if (error instanceof LostLease) this.lose();
-      if (error instanceof TaskCanceled) this.learn({ id: this.id, cancelRequested: true });
+      if (error instanceof TaskCanceled) this.applyRenewal({ id: this.id, cancelRequested: true });
       this.abandonExternalSettlement();
       throw error;
     }

@@ -8,9 +8,9 @@ import { validate } from "./validate.ts";
 
 export interface HandlerCallOwner {
   /** Called once, when the call has returned or was cut off and all its attempts have ended. */
-  over(delivery: HandlerCall): void;
+  callEnded(delivery: HandlerCall): void;
   /** Called with an error of the worker itself. */
-  fault(error: unknown): void;
+  internalError(error: unknown): void;
   /** Called with what the handler threw although all attempts of the call had ended. */
   threwLate(attempt: Attempt, thrown: unknown): void;
 }
@@ -53,13 +53,13 @@ export class HandlerCall {
 
   /** One of its attempts has ended. */
   attemptEnded(): void {
-    if (--this.#left === 0 && this.#hasReturned) this.#owner.over(this);
+    if (--this.#left === 0 && this.#hasReturned) this.#owner.callEnded(this);
   }
 
   #return(): void {
     if (this.#hasReturned) return;
     this.#hasReturned = true;
-    if (this.#left === 0) this.#owner.over(this);
+    if (this.#left === 0) this.#owner.callEnded(this);
   }
 
   get registration(): Registration {
@@ -70,7 +70,7 @@ export class HandlerCall {
   run(hooks: WorkerHooks): void {
     const { payload, result } = this.registration;
     if (payload !== null || result !== null || hooks.around !== undefined) {
-      this.#runChecked(hooks).catch((error) => this.#owner.fault(error));
+      this.#runChecked(hooks).catch((error) => this.#owner.internalError(error));
       return;
     }
     // Nothing to wait for but the handler: one that returns at once costs no promise.
@@ -94,7 +94,7 @@ export class HandlerCall {
     try {
       work();
     } catch (error) {
-      this.#owner.fault(error);
+      this.#owner.internalError(error);
     }
   }
 

@@ -12,7 +12,7 @@ export class SettlementResult {
   #settled: Promise<SettledTask> | null = null;
 
   /** The database has the outcome, and the task is `status` now; null: the lease was lost. */
-  as(status: TaskStatus | null): void {
+  resolve(status: TaskStatus | null): void {
     this.#status ??= status;
     this.#notify?.(this.#status);
   }

@@ -23,7 +23,7 @@ const PAUSES: Backoff = { baseMs: 200, capMs: 5000 };
  * @throws {LostLease} if the lease ran out or is another's. @throws {TaskCanceled} if a cancel was requested.
  * @throws {DriverError} if the database refuses one of the statements. Nothing was written in any of these cases.
  */
-export async function succeedWith(
+export async function commitSuccess(
   store: Store,
   task: Task,
   statements: readonly UserStatement[],

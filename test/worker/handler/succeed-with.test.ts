@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Executor } from "../../../src/core/executor.ts";
 import { Wadi } from "../../../src/index.ts";
-import { succeedWith } from "../../../src/worker/handler/succeed-with.ts";
+import { commitSuccess } from "../../../src/worker/handler/succeed-with.ts";
 import { claim, claimed, type OwnRows, openOwnRows } from "../../../testing/ledger.ts";
 import { type Loss, lossy } from "../../../testing/lossy-executor.ts";
 import { ManualClock } from "../../../testing/memory.ts";
@@ -19,7 +19,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
   test("are committed with it, in one round trip", async () => {
     const task = await claimed(db.wadi);
     const before = db.target.meter().roundTrips;
-    await succeedWith(db.wadi.store, task, [db.insert("a"), db.insert("b")], '{"ok":[1]}');
+    await commitSuccess(db.wadi.store, task, [db.insert("a"), db.insert("b")], '{"ok":[1]}');
     expect(db.target.meter().roundTrips - before).toBe(1);
     expect(await db.ledger()).toEqual(["a", "b"]);
     expect(await db.wadi.get(task.id)).toMatchObject({
@@ -40,10 +40,10 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
     const other = await db.other();
     const [again] = await claim(other);
     expect(again).toMatchObject({ id: task.id, attempt: 2 });
-    const refused = succeedWith(db.wadi.store, task, [db.insert("a")], "1");
+    const refused = commitSuccess(db.wadi.store, task, [db.insert("a")], "1");
     await expect(refused).rejects.toMatchObject({ name: "LostLease", taskId: task.id });
     expect(await db.ledger()).toEqual([]);
-    await succeedWith(other.store, again!, [db.insert("b")], "2");
+    await commitSuccess(other.store, again!, [db.insert("b")], "2");
     expect(await db.ledger()).toEqual(["b"]);
     expect(await db.wadi.get(task.id)).toMatchObject({ status: "succeeded", result: 2 });
   });
@@ -60,7 +60,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
   ] as const)("are refused once %s", async (_, lose) => {
     const task = await claimed(db.wadi);
     await lose(db.wadi, { ...task, workerId: task.workerId! });
-    const refused = succeedWith(db.wadi.store, task, [db.insert("a")], "1");
+    const refused = commitSuccess(db.wadi.store, task, [db.insert("a")], "1");
     await expect(refused).rejects.toMatchObject({ name: "LostLease" });
     expect(await db.ledger()).toEqual([]);
   });
@@ -68,7 +68,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
   test("are refused once a cancel was requested", async () => {
     const task = await claimed(db.wadi);
     await db.wadi.cancel(task.id);
-    const refused = succeedWith(db.wadi.store, task, [db.insert("a")], "1");
+    const refused = commitSuccess(db.wadi.store, task, [db.insert("a")], "1");
     await expect(refused).rejects.toMatchObject({ name: "TaskCanceled", code: "TASK_CANCELED" });
     expect(await db.ledger()).toEqual([]);
     expect(await db.wadi.get(task.id)).toMatchObject({ status: "running" });
@@ -78,29 +78,29 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
     const task = await claimed(db.wadi);
     await db.run("insert into ledger (id) values ('taken')");
     const statements = [db.insert("a"), db.insert("taken")];
-    const refused = succeedWith(db.wadi.store, task, statements, "1");
+    const refused = commitSuccess(db.wadi.store, task, statements, "1");
     await expect(refused).rejects.toMatchObject({
       name: "DriverError",
       retryable: false,
       message: expect.stringMatching(/^succeedWith failed on \S+: the database refused it/),
       cause: expect.anything(),
     });
-    const missing = succeedWith(db.wadi.store, task, [{ sql: "delete from no_such_table" }], "1");
+    const missing = commitSuccess(db.wadi.store, task, [{ sql: "delete from no_such_table" }], "1");
     await expect(missing).rejects.toMatchObject({ name: "DriverError", retryable: false });
     const { sql } = db.insert("b");
     for (const params of [[], ["b", "c", "d"]]) {
-      const miscounted = succeedWith(db.wadi.store, task, [{ sql, params }], "1");
+      const miscounted = commitSuccess(db.wadi.store, task, [{ sql, params }], "1");
       await expect(miscounted).rejects.toMatchObject({ retryable: false });
     }
     expect(await db.ledger()).toEqual(["taken"]);
     expect(await db.wadi.get(task.id)).toMatchObject({ status: "running" });
-    await succeedWith(db.wadi.store, task, [db.insert("a")], "1");
+    await commitSuccess(db.wadi.store, task, [db.insert("a")], "1");
     expect(await db.ledger()).toEqual(["a", "taken"]);
   });
 
   test("may be none", async () => {
     const task = await claimed(db.wadi);
-    await succeedWith(db.wadi.store, task, [], "null");
+    await commitSuccess(db.wadi.store, task, [], "null");
     expect(await db.wadi.get(task.id)).toMatchObject({ status: "succeeded", result: null });
   });
 
@@ -113,7 +113,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
       const task = await claimed(db.wadi);
       const wadi = losing([null, "after"]);
       await wadi.getStatus("none");
-      await succeedWith(wadi.store, task, [db.insert("a"), { sql: "update ledger set n = n + 1" }], "7");
+      await commitSuccess(wadi.store, task, [db.insert("a"), { sql: "update ledger set n = n + 1" }], "7");
       expect(await db.run("select id, n from ledger")).toMatchObject([{ id: "a", n: expect.anything() }]);
       expect(Number((await db.run("select n from ledger"))[0]!.n)).toBe(2);
       expect(await db.wadi.get(task.id)).toMatchObject({ status: "succeeded", result: 7 });
@@ -123,7 +123,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
       const task = await claimed(db.wadi);
       const wadi = losing([null, "before", "busy"]);
       await wadi.getStatus("none");
-      await succeedWith(wadi.store, task, [db.insert("a")], "7");
+      await commitSuccess(wadi.store, task, [db.insert("a")], "7");
       expect(await db.ledger()).toEqual(["a"]);
     });
 
@@ -150,7 +150,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
         { clock: clock.read, requestRetry: retry },
       );
       await wadi.getStatus("none");
-      const refused = succeedWith(wadi.store, task, [db.insert("a")], "7");
+      const refused = commitSuccess(wadi.store, task, [db.insert("a")], "7");
       await expect(refused).rejects.toMatchObject({ name: "LostLease" });
       expect(stolen).toBe(true);
       expect(await db.ledger()).toEqual([]);
@@ -171,7 +171,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
     const task = await claimed(db.wadi, 1000);
     clock.advance(2000);
     await claim(db.wadi);
-    await succeedWith(unfenced.store, task, [db.insert("a")], "1");
+    await commitSuccess(unfenced.store, task, [db.insert("a")], "1");
     expect(await db.ledger()).toEqual(["a"]);
     expect(await db.wadi.get(task.id)).toMatchObject({ status: "running", attempt: 2 });
   });
