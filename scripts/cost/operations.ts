@@ -82,7 +82,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   "cycle-10": async (bench) => {
     const settlements = (await bench.claim(10)).map(mixed);
     await bench.queue(10);
-    return () => bench.wadi.store.cycle(settlements, claimOf(10));
+    return () => bench.wadi.store.settleAndClaim(settlements, claimOf(10));
   },
   "drain-empty": async (bench) => bench.drainOf(THREE_NAMES),
   "drain-empty-100k-not-due": async (bench) => {

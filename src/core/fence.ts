@@ -1,11 +1,15 @@
 import { LostLease, type WadiError } from "./errors/errors.ts";
 import type { Statement } from "./executor.ts";
-import type { Operation, Target } from "./operation.ts";
+import type { Operation, SqlTarget } from "./operation.ts";
 import type { LeaseRef } from "./operations/lease.ts";
 import { bind } from "./statement.ts";
 
 /** Makes its batch fail unless the lease is held, or also if a cancel was requested. */
-export function fenceLease(target: Target, { id, workerId }: LeaseRef, unlessCanceled: boolean): Statement {
+export function fenceLease(
+  target: SqlTarget,
+  { id, workerId }: LeaseRef,
+  unlessCanceled: boolean,
+): Statement {
   const values = { id, worker_id: workerId, unless_canceled: unlessCanceled ? 1 : 0 };
   return bind(target, "fence_lease", values);
 }
@@ -27,17 +31,17 @@ export function failedFence(error: unknown): string | undefined {
 }
 
 /** The error of a failed fence around a lease. */
-export function lostLease(error: unknown, { id }: LeaseRef): WadiError | undefined {
+export function lostLeaseOf(error: unknown, { id }: LeaseRef): WadiError | undefined {
   return failedFence(error) === "lost_lease" ? new LostLease(id) : undefined;
 }
 
 /** An operation that is refused with `LostLease` unless the lease is held in the same moment; a round trip in all. */
-export function fenced<T>(target: Target, held: LeaseRef, operation: Operation<T>): Operation<T> {
+export function fenceOperation<T>(target: SqlTarget, held: LeaseRef, operation: Operation<T>): Operation<T> {
   return {
     name: operation.name,
     statements: [fenceLease(target, held, false), ...operation.statements],
     decode: (results) => operation.decode(results.slice(1)),
-    resend: () => fenced(target, held, operation.resend?.() ?? operation),
-    explain: (error) => lostLease(error, held),
+    resend: () => fenceOperation(target, held, operation.resend?.() ?? operation),
+    explain: (error) => lostLeaseOf(error, held),
   };
 }

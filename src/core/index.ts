@@ -47,7 +47,8 @@ export type {
 export type { StatusCounts, TaskRef, TaskState } from "./operations/read.ts";
 export type { SubmitOutcome, SubmittedTask } from "./operations/submit.ts";
 export type { CompiledStatement, Migration, Protocol } from "./protocol.ts";
-export type { CallOptions, RetryPolicy } from "./session/session.ts";
+export type { CallOptions } from "./session/call-options.ts";
+export type { RetryPolicy } from "./session/retry-policy.ts";
 export type { StoreOptions } from "./session/store.ts";
 export { Store } from "./session/store.ts";
 export {

@@ -28,7 +28,7 @@ export interface Operation<T> {
 }
 
 /** Where an operation runs: which SQL it needs and what it takes for the present time. */
-export interface Target {
+export interface SqlTarget {
   readonly dialect: Dialect;
   readonly protocol: Protocol;
   /** Null leaves the time to the database. */
@@ -45,7 +45,7 @@ export function single<T>(
 }
 
 /** Operations of one kind in one round trip. */
-export function all<T>(name: string, operations: readonly Operation<T>[]): Operation<T[]> {
+export function combine<T>(name: string, operations: readonly Operation<T>[]): Operation<T[]> {
   return {
     name,
     statements: operations.flatMap(({ statements }) => statements),
@@ -61,19 +61,19 @@ export function all<T>(name: string, operations: readonly Operation<T>[]): Opera
 }
 
 /** Two operations in one round trip, in this order. */
-export function join<A, B>(name: string, first: Operation<A>, second: Operation<B>): Operation<[A, B]> {
+export function combineTwo<A, B>(name: string, first: Operation<A>, second: Operation<B>): Operation<[A, B]> {
   const size = first.statements.length;
   return {
     name,
     statements: [...first.statements, ...second.statements],
     mayBeLost: [first, second].every(({ statements, mayBeLost }) => mayBeLost ?? statements.length === 0),
     decode: (results) => [first.decode(results.slice(0, size)), second.decode(results.slice(size))],
-    resend: () => join(name, first.resend?.() ?? first, second.resend?.() ?? second),
+    resend: () => combineTwo(name, first.resend?.() ?? first, second.resend?.() ?? second),
   };
 }
 
 /** An operation that was sent before and may have been committed; every further send is one again. */
-export function again<T>(operation: Operation<T>): Operation<T> {
+export function asResend<T>(operation: Operation<T>): Operation<T> {
   const resent = operation.resend?.() ?? operation;
   return { ...resent, resend: () => resent };
 }

@@ -2,7 +2,7 @@ import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import type { CanceledTask, RetriedTask, SweepResult } from "../core/operations/control.ts";
 import type { StatusCounts, TaskRef, TaskState } from "../core/operations/read.ts";
-import type { CallOptions } from "../core/session/session.ts";
+import type { CallOptions } from "../core/session/call-options.ts";
 import type { Store } from "../core/session/store.ts";
 import { isTerminal, TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "../core/task.ts";
 import { integer, oneOf, onlyKnown, optionalText, show, text } from "../core/validate.ts";
@@ -65,11 +65,11 @@ export class TaskAdmin {
 
   constructor(store: Store, database?: string) {
     this.store = store;
-    this.signals = new Notifier(store.executor, database);
+    this.signals = new Notifier(store.session.executor, database);
   }
 
   get executor(): Executor {
-    return this.store.executor;
+    return this.store.session.executor;
   }
 
   /**

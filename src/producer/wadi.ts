@@ -3,7 +3,7 @@ import type { Executor } from "../core/executor.ts";
 import type { MigrateOptions } from "../core/migrations/migrate.ts";
 import type { TaskState } from "../core/operations/read.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
-import type { CallOptions } from "../core/session/session.ts";
+import type { CallOptions } from "../core/session/call-options.ts";
 import { Store, type StoreOptions } from "../core/session/store.ts";
 import type { Task } from "../core/task.ts";
 import { onlyKnown, text } from "../core/validate.ts";
@@ -220,7 +220,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    * optional is applied only here. It ends after ten minutes unless `call` says otherwise.
    */
   async migrate(options?: MigrateOptions, call?: SubmitCallOptions): Promise<void> {
-    return this.store.migrate(options, checkCall("migrate", call));
+    return this.store.session.migrate(options, checkCall("migrate", call));
   }
 
   /** Closes what Wadi opened; waits that go on only poll from then on. The database client stays open. */

@@ -47,7 +47,7 @@ export type WorkerEvent =
 /** What a worker was doing when it met an error that it survived. */
 export interface ErrorContext {
   /**
-   * `cycle` (settles and claims), `heartbeat`, `cancelPoll`, `listen`, `sweep`, `eventLoop`, `handler`, or the name of a hook, such as `onEvent`.
+   * `settleAndClaim`, `heartbeat`, `cancelPoll`, `listen`, `sweep`, `eventLoop`, `handler`, or the name of a hook, such as `onEvent`.
    */
   readonly operation: string;
   /** The task it is about, where it is about one: `handler` is what a handler threw after its attempt had ended. */

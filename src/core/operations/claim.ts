@@ -1,6 +1,6 @@
 /** The claim: recovers expired leases, leases due tasks to a worker and asks when the next task is due. */
 import type { Row, Statement } from "../executor.ts";
-import type { Operation, Target } from "../operation.ts";
+import type { Operation, SqlTarget } from "../operation.ts";
 import { bind } from "../statement.ts";
 import { type ClaimPool, limitPools, requestedTasks, splitPrefetch } from "./claim-pools.ts";
 import { type ClaimResult, decodeClaim, decodeClaimOnly, isClaimedRow } from "./claim-result.ts";
@@ -47,7 +47,7 @@ interface ClaimPlan {
  * try claimed under the same token.
  */
 export function claim(
-  target: Target,
+  target: SqlTarget,
   request: ClaimRequest,
   maxBytes: number | null = null,
 ): Operation<ClaimResult> {
@@ -69,7 +69,7 @@ export function claim(
 }
 
 /** All pools are claimed in one batch, so that what one takes is counted for the next. */
-function claimStatements(target: Target, plan: ClaimPlan): Statement[] {
+function claimStatements(target: SqlTarget, plan: ClaimPlan): Statement[] {
   const { workerId: worker_id, leaseMs: lease_ms, limited, announces = false } = plan.request;
   const sizes = { max_task_bytes: plan.maxTaskBytes, weighs: Number(plan.measures) };
   const parts = plan.pools.filter(({ limit }) => limit > 0).flatMap(splitPrefetch);
@@ -86,7 +86,7 @@ function claimStatements(target: Target, plan: ClaimPlan): Statement[] {
 
 /** `claims` and the statements around them: recovered leases before, what is due next and what was skipped after. */
 function wholeClaim(
-  target: Target,
+  target: SqlTarget,
   plan: ClaimPlan,
   claims: readonly Statement[],
   resent: boolean,
@@ -131,7 +131,7 @@ function withSizes(
 }
 
 /** Ends with the statement that returns what was recovered. */
-function recoverLeases(target: Target): Statement[] {
+function recoverLeases(target: SqlTarget): Statement[] {
   const recover = bind(target, "recover_leases", {});
   return target.dialect === "sqlite" ? [bind(target, "insert_crashes", {}), recover] : [recover];
 }

@@ -1,6 +1,6 @@
 import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
-import { type Operation, single, type Target } from "../operation.ts";
+import { type Operation, type SqlTarget, single } from "../operation.ts";
 import { bind, type Values } from "../statement.ts";
 import { isTerminal, type Task } from "../task.ts";
 import { refValues, type TaskRef } from "./read.ts";
@@ -31,7 +31,11 @@ export type RetriedTask = Task & {
 };
 
 /** Cancels a queued task, asks a running one to stop, and returns the task as it is then. */
-export function cancelTask(target: Target, ref: TaskRef, isResent = false): Operation<CanceledTask | null> {
+export function cancelTask(
+  target: SqlTarget,
+  ref: TaskRef,
+  isResent = false,
+): Operation<CanceledTask | null> {
   const values = refValues(ref);
   return {
     name: "cancel",
@@ -55,7 +59,7 @@ function cancelOutcome({ status }: Task): CancelOutcome {
 
 /** Queues a failed or canceled task again and returns the task as it is then. */
 export function retryTask(
-  target: Target,
+  target: SqlTarget,
   ref: TaskRef,
   resetAttempt: boolean,
   isResent = false,
@@ -80,7 +84,7 @@ export function retryTask(
 }
 
 /** Deletes terminal tasks, oldest first, and returns how many. */
-export function purgeTasks(target: Target, filter: PurgeFilter): Operation<number> {
+export function purgeTasks(target: SqlTarget, filter: PurgeFilter): Operation<number> {
   return single("purge", bind(target, "purge_tasks", filter), (rows) => rows.length);
 }
 
@@ -96,7 +100,7 @@ export interface SweepResult {
 const IDLE_LIMITS_MS = 24 * 3_600_000;
 
 /** One bounded purge for each rule and status, and of limits that nobody uses, all in one round trip. */
-export function sweepTasks(target: Target, retention: Retention, limit: number): Operation<SweepResult> {
+export function sweepTasks(target: SqlTarget, retention: Retention, limit: number): Operation<SweepResult> {
   const purges = retention.map((filter) => bind(target, "purge_tasks", { ...filter, max_tasks: limit }));
   return {
     name: "sweep",

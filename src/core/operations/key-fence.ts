@@ -1,6 +1,6 @@
 import { AlreadyExists, type WadiError } from "../errors/errors.ts";
 import { fenceText } from "../fence.ts";
-import type { Operation, Target } from "../operation.ts";
+import type { Operation, SqlTarget } from "../operation.ts";
 import { bind } from "../statement.ts";
 import type { NewTask } from "./submit.ts";
 
@@ -15,7 +15,7 @@ export interface KeyFence {
  * task is left out, and its outcome is `rejected`.
  */
 export function fenceKeys<T>(
-  target: Target,
+  target: SqlTarget,
   tasks: readonly NewTask[],
   operation: Operation<T>,
   fence: KeyFence,

@@ -1,6 +1,6 @@
 /** Operations on leases that a worker holds: extend them, check them, report progress under them. */
 import type { Row } from "../executor.ts";
-import { type Operation, single, type Target } from "../operation.ts";
+import { type Operation, type SqlTarget, single } from "../operation.ts";
 import type { QueryMeter } from "../session/query-meter.ts";
 import { bind } from "../statement.ts";
 
@@ -20,7 +20,7 @@ export interface LeaseRenewal {
 
 /** Extends leases; a task that is absent from the result is no longer held. */
 export function renewLeases(
-  target: Target,
+  target: SqlTarget,
   held: readonly LeaseRef[],
   leaseMs: number,
 ): Operation<LeaseRenewal[]> {
@@ -33,7 +33,7 @@ export function renewLeases(
 }
 
 /** Reads which leases are still held, and which of their tasks have a requested cancel. Nothing is written. */
-export function checkLeases(target: Target, held: readonly LeaseRef[]): Operation<LeaseRenewal[]> {
+export function checkLeases(target: SqlTarget, held: readonly LeaseRef[]): Operation<LeaseRenewal[]> {
   const leases_json = JSON.stringify(held.map(({ id, workerId }) => ({ id, worker_id: workerId })));
   return single("cancelPoll", bind(target, "select_held", { leases_json }), (rows) =>
     rows.map(decodeRenewal),
@@ -52,7 +52,7 @@ export interface ProgressReport {
 
 /** Reports progress; null if the task is no longer held. */
 export function updateProgress(
-  target: Target,
+  target: SqlTarget,
   held: LeaseRef,
   report: ProgressReport,
 ): Operation<LeaseRenewal | null> {

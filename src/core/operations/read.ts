@@ -1,6 +1,6 @@
 import { decodeFailure, decodeTask, numberOrNull } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
-import { type Operation, single, type Target } from "../operation.ts";
+import { type Operation, type SqlTarget, single } from "../operation.ts";
 import { bind, type Values } from "../statement.ts";
 import type { Task, TaskFailure, TaskStatus } from "../task.ts";
 
@@ -36,34 +36,34 @@ export function refValues(ref: TaskRef): { id: string | null; key: string | null
 }
 
 /** Reads many tasks by id, as part of another operation. */
-export function selectTasks(target: Target, ids: readonly string[]): Statement {
+export function selectTasks(target: SqlTarget, ids: readonly string[]): Statement {
   return bind(target, "select_tasks", { ids_json: JSON.stringify(ids) });
 }
 
-export function getTask(target: Target, ref: TaskRef): Operation<Task | null> {
+export function getTask(target: SqlTarget, ref: TaskRef): Operation<Task | null> {
   return single("get", bind(target, "select_task", refValues(ref)), ([row]) =>
     row ? decodeTask(row) : null,
   );
 }
 
 /** Failed attempts, oldest first. */
-export function listFailures(target: Target, id: string): Operation<TaskFailure[]> {
+export function listFailures(target: SqlTarget, id: string): Operation<TaskFailure[]> {
   return single("failures", bind(target, "list_failures", { id }), (rows) => rows.map(decodeFailure));
 }
 
 /** Reads many tasks by id, in no order; those that do not exist are left out. */
-export function getTasks(target: Target, ids: readonly string[]): Operation<Task[]> {
+export function getTasks(target: SqlTarget, ids: readonly string[]): Operation<Task[]> {
   return single("get", selectTasks(target, ids), (rows) => rows.map(decodeTask));
 }
 
-export function getStatus(target: Target, ref: TaskRef): Operation<TaskState | null> {
+export function getStatus(target: SqlTarget, ref: TaskRef): Operation<TaskState | null> {
   return single("getStatus", bind(target, "select_task_status", refValues(ref)), ([row]) =>
     row ? decodeState(row) : null,
   );
 }
 
 /** The states of many tasks in no order; those that do not exist are left out. */
-export function getStates(target: Target, { ids, watched, keys }: TaskRefs): Operation<RefState[]> {
+export function getStates(target: SqlTarget, { ids, watched, keys }: TaskRefs): Operation<RefState[]> {
   const values = {
     ids_json: JSON.stringify(ids),
     watched_json: JSON.stringify(watched),
@@ -82,7 +82,7 @@ function decodeState(row: Row): TaskState {
   return { ...row, progress: numberOrNull(row.progress), attempt: Number(row.attempt) } as TaskState;
 }
 
-export function listTasks(target: Target, filter: ListFilter): Operation<Task[]> {
+export function listTasks(target: SqlTarget, filter: ListFilter): Operation<Task[]> {
   const isPlain = filter.root_id === null && filter.correlation_id === null;
   const statement = isPlain ? bind(target, "list_tasks", filter) : bind(target, "list_related_tasks", filter);
   return single("list", statement, (rows) => rows.map(decodeTask));
@@ -90,7 +90,7 @@ export function listTasks(target: Target, filter: ListFilter): Operation<Task[]>
 
 /** Counts by queue and status, zero-filled; a queue that was asked for is always present. */
 export function stats(
-  target: Target,
+  target: SqlTarget,
   queues: readonly string[] | null,
 ): Operation<Record<string, StatusCounts>> {
   const queues_json = queues === null ? null : JSON.stringify(queues);
@@ -109,17 +109,17 @@ export function stats(
 }
 
 /** How many tasks of the queue are queued, due or not. Reads their index entries only. */
-export function queueDepth(target: Target, queue: string): Operation<number> {
+export function queueDepth(target: SqlTarget, queue: string): Operation<number> {
   return countQueued("queueDepth", target, queue, Number.MAX_SAFE_INTEGER);
 }
 
 /** How many more tasks fit below `maxDepth`. Reads at most `maxDepth` rows. */
-export function queueHeadroom(target: Target, queue: string, maxDepth: number): Operation<number> {
+export function queueHeadroom(target: SqlTarget, queue: string, maxDepth: number): Operation<number> {
   const counted = countQueued("queueHeadroom", target, queue, maxDepth);
   return { ...counted, decode: (results) => Math.max(0, maxDepth - counted.decode(results)) };
 }
 
-function countQueued(name: string, target: Target, queue: string, maxDepth: number): Operation<number> {
+function countQueued(name: string, target: SqlTarget, queue: string, maxDepth: number): Operation<number> {
   return single(name, bind(target, "count_queued", { queue, max_depth: maxDepth }), ([row]) =>
     Number(row!.tasks),
   );

@@ -1,5 +1,5 @@
 import type { Row, Statement } from "../executor.ts";
-import type { Operation, Target } from "../operation.ts";
+import type { Operation, SqlTarget } from "../operation.ts";
 import { bind } from "../statement.ts";
 import { type ErrorEnvelope, isTerminal, type TaskStatus } from "../task.ts";
 import type { LeaseRef } from "./lease.ts";
@@ -44,7 +44,7 @@ function settlementJson(settlement: Settlement | Start): string {
  * one more goes before each that has failures, to record them.
  */
 function settleStatements(
-  target: Target,
+  target: SqlTarget,
   settlements: readonly (Settlement | Start)[],
   maxBytes: number,
 ): Statement[] {
@@ -114,7 +114,7 @@ function wasSettledBy(settlement: Settlement | Start, task: Owner): boolean {
 
 /** Ends attempts. Every settlement carries its own outcome; cancel wins. */
 export function settle(
-  target: Target,
+  target: SqlTarget,
   settlements: readonly (Settlement | Start)[],
   maxBytes: number,
 ): Operation<SettleResult[]> {

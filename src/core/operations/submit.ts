@@ -1,7 +1,7 @@
 import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
 import type { StatementName } from "../generated/statements.ts";
-import type { Operation, Target } from "../operation.ts";
+import type { Operation, SqlTarget } from "../operation.ts";
 import { bind, type Values } from "../statement.ts";
 import type { ConflictPolicy, Task } from "../task.ts";
 import { selectTasks } from "./read.ts";
@@ -43,7 +43,7 @@ export type SubmittedTask<Payload = unknown, Result = unknown> = Task<Payload, R
 
 /** Queues tasks in one round trip. Keys must differ from each other within one operation. */
 export function submit(
-  target: Target,
+  target: SqlTarget,
   tasks: readonly NewTask[],
   isResent = false,
 ): Operation<SubmittedTask[]> {
@@ -70,7 +70,7 @@ export function submit(
 }
 
 /** Of several limits for one key the last one counts. */
-function upsertLimits(target: Target, tasks: readonly NewTask[]): Statement[] {
+function upsertLimits(target: SqlTarget, tasks: readonly NewTask[]): Statement[] {
   const limits = new Map(
     tasks.flatMap((task) => (task.limits === null ? [] : [[task.limits.key, task.limits]])),
   );
@@ -79,7 +79,7 @@ function upsertLimits(target: Target, tasks: readonly NewTask[]): Statement[] {
 }
 
 /** Ends with a statement that tells when the tasks were created. One task goes in plain parameters, which cost less. */
-function insertPlain(target: Target, tasks: readonly NewTask[]): Statement[] {
+function insertPlain(target: SqlTarget, tasks: readonly NewTask[]): Statement[] {
   const { columns } = tasks[0]!;
   if (tasks.length === 1) return [bind(target, "insert_task", columns)];
   return [
@@ -131,7 +131,7 @@ function groupsJson(tasks: readonly NewTask[]): string {
 }
 
 /** Only one statement carries the payloads; the others get by with what decides about a key. */
-function insertKeyed(target: Target, tasks: readonly NewTask[]): Statement[] {
+function insertKeyed(target: SqlTarget, tasks: readonly NewTask[]): Statement[] {
   const keys = tasks.map(({ columns: { id, name }, key, conflict, throttleMs, isOwnName }) => {
     const own_name = isOwnName ? name : undefined;
     return { id, key, name, own_name, conflict, throttle_ms: throttleMs };

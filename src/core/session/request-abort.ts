@@ -1,9 +1,9 @@
-import type { Executor, SendOptions } from "../executor.ts";
+import type { SendOptions } from "../executor.ts";
 
 /**
  * The options of one request, which is aborted when its caller stops waiting for the answer.
  *
- * Its signal is made when a driver asks for it: an engine in this process does not, and pays nothing.
+ * The signal is created when a driver asks for it, so that an engine in this process, which does not, pays nothing.
  */
 export class RequestAbort implements SendOptions {
   readonly mayBeLost: boolean;
@@ -28,18 +28,4 @@ export class RequestAbort implements SendOptions {
     this.#aborted ??= { reason };
     this.#controller?.abort(reason);
   }
-}
-
-/** The executor with one abort for all that it sends. */
-export function abortable(executor: Executor, options: RequestAbort): Executor {
-  return {
-    name: executor.name,
-    dialect: executor.dialect,
-    protocol: executor.protocol,
-    limits: executor.limits,
-    run: (statement) => executor.run(statement, options),
-    batch: (statements) => executor.batch(statements, options),
-    classify: (error) => executor.classify(error),
-    close: () => executor.close(),
-  };
 }

@@ -1,7 +1,7 @@
 import { InvalidArgument } from "../errors/errors.ts";
 import type { Executor } from "../executor.ts";
-import { fenced } from "../fence.ts";
-import { again, join, type Operation, type Target } from "../operation.ts";
+import { fenceOperation } from "../fence.ts";
+import { asResend, combineTwo, type Operation, type SqlTarget } from "../operation.ts";
 import { type ClaimRequest, claim } from "../operations/claim.ts";
 import type { ClaimResult } from "../operations/claim-result.ts";
 import {
@@ -38,56 +38,55 @@ import {
 import { type Settlement, type SettleResult, type Start, settle } from "../operations/settle.ts";
 import { type NewTask, type SubmittedTask, submit } from "../operations/submit.ts";
 import type { Task, TaskFailure } from "../task.ts";
-import { integer, MAX_TIMER_MS, show } from "../validate.ts";
+import { show } from "../validate.ts";
+import type { CallOptions } from "./call-options.ts";
 import { inPages } from "./pages.ts";
-import { type CallOptions, type RetryPolicy, Session } from "./session.ts";
+import { checkRetryPolicy, type RetryPolicy } from "./retry-policy.ts";
+import { Session } from "./session.ts";
 
 export interface StoreOptions {
   /**
-   * How an operation is sent again when the database is busy, out of reach, or gave no answer.
+   * How an operation is sent again when the database is busy, unreachable, or did not answer.
    * @default { tries: 6, baseMs: 50, capMs: 1000 }
    */
   readonly requestRetry?: Partial<RetryPolicy> | undefined;
-  /** Stands in for the database's clock, in epoch milliseconds. For tests only. */
+  /** Replaces the clock of the database, in epoch milliseconds. For tests only. */
   readonly clock?: (() => number) | undefined;
 }
 
-/** Every operation of the protocol on one database, each one round trip. Arguments are taken as checked. */
-export class Store extends Session {
-  /** Room a settle or submit statement may fill with JSON. */
+/** Every operation of the protocol on one database, each of them one round trip. Arguments must have been checked. */
+export class Store {
+  readonly session: Session;
+  /** Bytes of JSON that a settle or submit statement may carry. */
   readonly maxBytes: number;
-  /** Room an answer has for tasks; null: as much as it takes. */
-  readonly #answerBytes: number | null;
+  /** Bytes of a response that claimed tasks may take; null: unlimited. */
+  readonly #claimBytes: number | null;
 
   /** @throws {InvalidArgument} if a number of the retry policy is out of range. */
   constructor(executor: Executor, { requestRetry, clock }: StoreOptions = {}) {
-    const policy = {
-      tries: integer("requestRetry.tries", requestRetry?.tries ?? 6, 1, 1000),
-      baseMs: integer("requestRetry.baseMs", requestRetry?.baseMs ?? 50, 0, MAX_TIMER_MS),
-      capMs: integer("requestRetry.capMs", requestRetry?.capMs ?? 1000, 0, MAX_TIMER_MS),
-    };
+    const policy = checkRetryPolicy(requestRetry);
     if (clock !== undefined && typeof clock !== "function") {
       throw new InvalidArgument(
         `clock must be a function that returns epoch milliseconds, got ${show(clock)}`,
       );
     }
-    super(executor, policy, clock);
+    this.session = new Session(executor, policy, clock);
     this.maxBytes = executor.limits.maxParamBytes;
-    this.#answerBytes = taskBytesPerResponse(executor.limits.maxResponseBytes);
+    this.#claimBytes = taskBytesPerResponse(executor.limits.maxResponseBytes);
   }
 
   #run<Args extends unknown[], T>(
-    build: (target: Target, ...args: Args) => Operation<T>,
+    build: (target: SqlTarget, ...args: Args) => Operation<T>,
     args: Args,
     call?: CallOptions,
   ): Promise<T> {
-    return this.execute(build(this.target, ...args), call);
+    return this.session.execute(build(this.session.target, ...args), call);
   }
 
   /**
-   * With a parent the tasks are refused with `LostLease` once its lease is gone.
+   * With a parent, the tasks are refused with `LostLease` once its lease is lost.
    *
-   * @param isResent Whether the same was sent before and may have been committed: then what it did is found again.
+   * @param isResent Whether the same was sent before and may have been committed: then its effect is found again.
    */
   submit(
     tasks: readonly NewTask[],
@@ -95,9 +94,12 @@ export class Store extends Session {
     parent?: LeaseRef,
     isResent = false,
   ): Promise<SubmittedTask[]> {
-    const { target } = this;
+    const { target } = this.session;
     const submission = submit(target, tasks, isResent);
-    return this.execute(parent === undefined ? submission : fenced(target, parent, submission), call);
+    return this.session.execute(
+      parent === undefined ? submission : fenceOperation(target, parent, submission),
+      call,
+    );
   }
 
   get(ref: TaskRef, call?: CallOptions): Promise<Task | null> {
@@ -167,15 +169,15 @@ export class Store extends Session {
   }
 
   claim(request: ClaimRequest, call?: CallOptions): Promise<ClaimResult> {
-    return this.execute(claim(this.target, request, this.#answerBytes), call);
+    return this.session.execute(claim(this.session.target, request, this.#claimBytes), call);
   }
 
   heartbeat(held: readonly LeaseRef[], leaseMs: number, call?: CallOptions): Promise<LeaseRenewal[]> {
     return this.#run(renewLeases, [held, leaseMs], call);
   }
 
-  /** Those of these leases that are held, and whether their tasks were asked to stop. */
-  held(held: readonly LeaseRef[], call?: CallOptions): Promise<LeaseRenewal[]> {
+  /** Those of these leases that are still held, and whether a cancel of their tasks was requested. */
+  checkLeases(held: readonly LeaseRef[], call?: CallOptions): Promise<LeaseRenewal[]> {
     return this.#run(checkLeases, [held], call);
   }
 
@@ -183,30 +185,30 @@ export class Store extends Session {
     return this.#run(updateProgress, [held, report], call);
   }
 
-  /** @param resent Whether the same was sent before and may have been committed: then what it did is found again. */
+  /** @param resent Whether the same was sent before and may have been committed: then its effect is found again. */
   settle(
     settlements: readonly (Settlement | Start)[],
     call?: CallOptions,
     resent = false,
   ): Promise<SettleResult[]> {
-    const operation = settle(this.target, settlements, this.maxBytes);
-    return this.execute(resent ? again(operation) : operation, call);
+    const operation = settle(this.session.target, settlements, this.maxBytes);
+    return this.session.execute(resent ? asResend(operation) : operation, call);
   }
 
   /**
-   * The round trip of a drain: settles what finished and claims into the free slots.
+   * The round trip of a drain: settles attempts that ended and claims tasks for the free slots.
    *
-   * @param resent Whether the same was sent before and may have been committed: then what it did is found again.
+   * @param resent Whether the same was sent before and may have been committed: then its effect is found again.
    */
-  cycle(
+  settleAndClaim(
     settlements: readonly (Settlement | Start)[],
     request: ClaimRequest,
     call?: CallOptions,
     resent = false,
   ): Promise<[settled: SettleResult[], claimed: ClaimResult]> {
-    const { target } = this;
+    const { target } = this.session;
     const settling = settle(target, settlements, this.maxBytes);
-    const operation = join("cycle", settling, claim(target, request, this.#answerBytes));
-    return this.execute(resent ? again(operation) : operation, call);
+    const operation = combineTwo("settleAndClaim", settling, claim(target, request, this.#claimBytes));
+    return this.session.execute(resent ? asResend(operation) : operation, call);
   }
 }

@@ -1,5 +1,5 @@
 import type { NewTask } from "../../core/operations/submit.ts";
-import type { CallOptions } from "../../core/session/session.ts";
+import type { CallOptions } from "../../core/session/call-options.ts";
 import type { Store } from "../../core/session/store.ts";
 import { isTerminal, type TaskStatus } from "../../core/task.ts";
 
@@ -48,7 +48,7 @@ async function findYoung(
 ): Promise<Set<NewTask>> {
   if (throttled.length === 0) return new Set();
   const tasks = await store.getMany([...new Set(throttled.map(({ key }) => idOf(key!)))], call);
-  const nowMs = store.target.nowMs ?? Date.now();
+  const nowMs = store.session.target.nowMs ?? Date.now();
   const ages = new Map(tasks.map(({ id, createdAtMs }) => [id, nowMs - createdAtMs]));
   return new Set(
     throttled.filter(

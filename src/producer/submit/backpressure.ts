@@ -2,7 +2,7 @@ import { backoffDelay, sleep } from "../../core/backoff.ts";
 import { monotonicMs } from "../../core/clock.ts";
 import { InvalidArgument, QueueFull } from "../../core/errors/errors.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
-import { type CallOptions, isOver } from "../../core/session/session.ts";
+import { type CallOptions, hasEnded } from "../../core/session/call-options.ts";
 import type { Store } from "../../core/session/store.ts";
 import { integer, MAX_TIMER_MS } from "../../core/validate.ts";
 import { countAnswered } from "./answered-submits.ts";
@@ -133,7 +133,7 @@ export class Backpressure {
     const { queue, maxDepth, waiting } = gate;
     for (let looks = 1; waiting.length > 0; ) {
       const first = waiting[0]!;
-      if (isOver(first.call)) {
+      if (hasEnded(first.call)) {
         waiting.shift(); // its caller has left
         continue;
       }

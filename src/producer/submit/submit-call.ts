@@ -1,5 +1,5 @@
 import { InvalidArgument } from "../../core/errors/errors.ts";
-import { type CallOptions, direct } from "../../core/session/session.ts";
+import { type CallOptions, refuseOpenTransaction } from "../../core/session/call-options.ts";
 import { onlyKnown, optionalSignal } from "../../core/validate.ts";
 
 /** When a submit ends at the latest. */
@@ -18,7 +18,7 @@ export interface SubmitCallOptions {
 
 /** The checked options of a call of application code. @throws {InvalidArgument} */
 export function directCall(what: string, call: SubmitCallOptions | undefined): CallOptions {
-  return direct(checkCall(what, call));
+  return refuseOpenTransaction(checkCall(what, call));
 }
 
 /** @throws {InvalidArgument} naming the option, or the signal's reason if it is aborted already. */

@@ -1,8 +1,8 @@
 import { isRefusal } from "../../core/errors/errors.ts";
 import type { LeaseRef } from "../../core/operations/lease.ts";
 import type { NewTask, SubmittedTask } from "../../core/operations/submit.ts";
+import { type CallOptions, hasEnded } from "../../core/session/call-options.ts";
 import { isTooLarge } from "../../core/session/pages.ts";
-import { type CallOptions, isOver } from "../../core/session/session.ts";
 import { type SplitLimits, splitTasks } from "../../core/split-tasks.ts";
 
 /** How a submit is sent. */
@@ -52,7 +52,7 @@ export class SubmitQueue {
     const waiting: Waiting[] = [];
     for (const entry of this.#waiting) {
       const { call = {}, reject } = entry;
-      if (isOver(call)) reject(call.signal?.aborted ? call.signal.reason : this.#tooLate());
+      if (hasEnded(call)) reject(call.signal?.aborted ? call.signal.reason : this.#tooLate());
       else waiting.push(entry);
     }
     this.#waiting = [];

@@ -1,8 +1,8 @@
 import { AlreadyExists, InvalidArgument } from "../../core/errors/errors.ts";
 import { fenceKeys } from "../../core/operations/key-fence.ts";
 import { type NewTask, type SubmittedTask, submit } from "../../core/operations/submit.ts";
+import { type CallOptions, refuseOpenTransaction } from "../../core/session/call-options.ts";
 import { isTooLarge } from "../../core/session/pages.ts";
-import { type CallOptions, direct } from "../../core/session/session.ts";
 import type { Store } from "../../core/session/store.ts";
 import { splitTasks } from "../../core/split-tasks.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
@@ -49,10 +49,10 @@ export class Submitter {
     const tooLate = () => {
       const advice =
         "its deadline came before it was sent, and nothing is queued; give it a later deadlineMs";
-      return store.wrap("submit", "unavailable", new Error("the deadline is past"), advice);
+      return store.session.driverError("submit", "unavailable", new Error("the deadline is past"), advice);
     };
     this.#queue = new SubmitQueue(
-      store.executor.limits,
+      store.session.executor.limits,
       (tasks, options) => this.#send(tasks, options),
       tooLate,
     );
@@ -64,7 +64,8 @@ export class Submitter {
     payload: unknown,
     options?: SubmitOptions,
     lineage?: Lineage,
-  ): NewTask => prepareTask(this.#store.executor, task, payload, options, { ...this.#defaults, lineage });
+  ): NewTask =>
+    prepareTask(this.#store.session.executor, task, payload, options, { ...this.#defaults, lineage });
 
   /** `check`, and validates the payload against its schema. */
   async prepare(
@@ -87,7 +88,7 @@ export class Submitter {
   /** Waits until the queues have room for these tasks. */
   async admit(prepared: readonly NewTask[], call?: CallOptions): Promise<void> {
     const admitted = this.#backpressure.admit(prepared, call);
-    return call === undefined ? admitted : this.#store.within("submit", admitted, call);
+    return call === undefined ? admitted : this.#store.session.untilDeadline("submit", admitted, call);
   }
 
   /** Sends a task that was admitted. */
@@ -96,7 +97,7 @@ export class Submitter {
     const { call } = options;
     return notRejected(
       prepared,
-      await (call === undefined ? sent : this.#store.within("submit", sent, call)),
+      await (call === undefined ? sent : this.#store.session.untilDeadline("submit", sent, call)),
     );
   }
 
@@ -109,7 +110,7 @@ export class Submitter {
     await Promise.all(validateMany(task, prepared));
     await this.admit(prepared, call);
     const parts: SubmittedTask[][] = [];
-    for (const part of splitTasks(prepared, this.#store.executor.limits))
+    for (const part of splitTasks(prepared, this.#store.session.executor.limits))
       parts.push(await this.#sendMany(part, call));
     return parts.flat();
   }
@@ -127,17 +128,17 @@ export class Submitter {
 
   async #send(tasks: readonly NewTask[], { parent, call, isResent }: SendOptions): Promise<SubmittedTask[]> {
     const metered = parent?.meter === undefined ? call : { ...call, meter: parent.meter };
-    const submitted = await this.#store.submit(tasks, direct(metered), parent, isResent);
+    const submitted = await this.#store.submit(tasks, refuseOpenTransaction(metered), parent, isResent);
     this.announce(submitted, tasks);
     return submitted;
   }
 
   /** Queues all of them, or none if a key belongs to another name: one outcome among many is easily overlooked. */
   async #sendMany(tasks: readonly NewTask[], call: CallOptions, isResent = false): Promise<SubmittedTask[]> {
-    const { target } = this.#store;
+    const { target } = this.#store.session;
     const operation = fenceKeys(target, tasks, submit(target, tasks, isResent), { rejects: false });
     try {
-      const submitted = await this.#store.execute(operation, direct(call));
+      const submitted = await this.#store.session.execute(operation, refuseOpenTransaction(call));
       this.announce(submitted, tasks);
       return submitted;
     } catch (error) {

@@ -48,7 +48,7 @@ export function statementBuilder<Native>(
   prepare: Prepare,
   told: Pick<Transport, "onSubmitted" | "onCanceled">,
 ): StatementBuilder<Native> {
-  const { native, name } = store.executor;
+  const { native, name } = store.session.executor;
   return transactionalCalls(store, prepare, {
     isSync: false,
     isBlind: true,
@@ -59,7 +59,7 @@ export function statementBuilder<Native>(
           `${name} takes no batch of statements; begin a transaction, and use wadi.with(tx)`,
         );
       }
-      await store.ready();
+      await store.session.ensureMigrated();
       const rowsOf = (result: unknown): Row[] => {
         let rows: unknown;
         try {

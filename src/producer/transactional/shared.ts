@@ -1,5 +1,5 @@
 import { AlreadyExists, InvalidArgument } from "../../core/errors/errors.ts";
-import { all, type Operation } from "../../core/operation.ts";
+import { combine, type Operation } from "../../core/operation.ts";
 import { type CanceledTask, cancelTask } from "../../core/operations/control.ts";
 import { fenceKeys } from "../../core/operations/key-fence.ts";
 import type { TaskRef } from "../../core/operations/read.ts";
@@ -58,9 +58,9 @@ export function transactionalCalls(store: Store, prepare: Prepare, way: Transpor
   }
 
   function submission<T>(tasks: readonly NewTask[], read: (submitted: SubmittedTask[]) => T): Operation<T> {
-    const { target } = store;
-    const parts = splitTasks(tasks, store.executor.limits).map((part) => submit(target, part));
-    const { statements, decode } = all("submit", parts);
+    const { target } = store.session;
+    const parts = splitTasks(tasks, store.session.executor.limits).map((part) => submit(target, part));
+    const { statements, decode } = combine("submit", parts);
     const operation: Operation<T> = {
       name: "submit",
       statements,
@@ -74,7 +74,7 @@ export function transactionalCalls(store: Store, prepare: Prepare, way: Transpor
   }
 
   function cancellation(ref: TaskRef): Operation<CanceledTask | null> {
-    const operation = cancelTask(store.target, ref);
+    const operation = cancelTask(store.session.target, ref);
     return {
       ...operation,
       decode: (results) => {

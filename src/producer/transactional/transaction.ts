@@ -44,7 +44,7 @@ export function transactionClient<Sync extends boolean>(
   tx: unknown,
   told: Pick<Transport, "onSubmitted" | "onCanceled">,
 ): TransactionClient<Sync> {
-  const { executor } = store;
+  const { executor } = store.session;
   const { name } = executor;
   /** Each time anew: its owner may have ended it. */
   const open = () => {
@@ -64,7 +64,7 @@ export function transactionClient<Sync extends boolean>(
     isBlind: false,
     ...told,
     send({ name: operation, statements, decode }) {
-      const guard = store.guard(statements);
+      const guard = store.session.versionGuard(statements);
       const done = (results: readonly Row[][]) => decode(results.slice(guard.length));
       const fail = (error: unknown) => {
         if (WadiError.is(error)) throw error;
@@ -75,7 +75,7 @@ export function transactionClient<Sync extends boolean>(
           kind === "missing-schema"
             ? "its tables are missing and cannot be made in your transaction; run wadi.migrate() before it"
             : "roll your transaction back; the cause says why";
-        throw store.wrap(operation, kind, error, advice);
+        throw store.session.driverError(operation, kind, error, advice);
       };
       try {
         const results = open().batch([...guard, ...statements]);

@@ -44,7 +44,7 @@ export class PollLoop {
       },
     );
     // The other half is for what the invocation sends besides its waits.
-    this.#maxQueries = (store.executor.limits.maxQueries ?? Number.POSITIVE_INFINITY) / 2;
+    this.#maxQueries = (store.session.executor.limits.maxQueries ?? Number.POSITIVE_INFINITY) / 2;
     signals.onGap(() => this.#onGap());
   }
 
@@ -86,7 +86,7 @@ export class PollLoop {
 
   /** The database's time as far as it is known, in epoch milliseconds. */
   get nowMs(): number {
-    return this.#store.target.nowMs ?? Date.now();
+    return this.#store.session.target.nowMs ?? Date.now();
   }
 
   get #sent(): number {
@@ -102,7 +102,11 @@ export class PollLoop {
       const latestMs = wait.isResting ? Number.POSITIVE_INFINITY : endMs + GRACE_MS;
       if (nowMs >= latestMs) {
         const late = new Error("no answer came in time");
-        this.#timeOut(wait, null, wait.error ?? this.#store.wrap("getStatus", "unknown", late));
+        this.#timeOut(
+          wait,
+          null,
+          wait.error ?? this.#store.session.driverError("getStatus", "unknown", late),
+        );
         return;
       }
       if (!wait.isResting && nowMs >= wait.nextAtMs) this.#ask(wait, nowMs);

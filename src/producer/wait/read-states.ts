@@ -1,5 +1,5 @@
 import type { TaskState } from "../../core/operations/read.ts";
-import type { CallOptions } from "../../core/session/session.ts";
+import type { CallOptions } from "../../core/session/call-options.ts";
 import type { Store } from "../../core/session/store.ts";
 import type { OpenRef } from "./open-wait.ts";
 

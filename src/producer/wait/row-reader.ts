@@ -1,5 +1,5 @@
 import { WadiError } from "../../core/errors/errors.ts";
-import type { CallOptions } from "../../core/session/session.ts";
+import type { CallOptions } from "../../core/session/call-options.ts";
 import type { Store } from "../../core/session/store.ts";
 import type { Task } from "../../core/task.ts";
 import type { OpenRef, OpenWait } from "./open-wait.ts";

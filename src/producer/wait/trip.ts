@@ -1,4 +1,4 @@
-import type { CallOptions } from "../../core/session/session.ts";
+import type { CallOptions } from "../../core/session/call-options.ts";
 import type { OpenWait } from "./open-wait.ts";
 
 /** What an answer may take beyond the end of a wait that asked for it in time. */

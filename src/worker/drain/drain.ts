@@ -1,5 +1,5 @@
 import { monotonicMs } from "../../core/clock.ts";
-import type { CallOptions } from "../../core/session/session.ts";
+import type { CallOptions } from "../../core/session/call-options.ts";
 import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
 import { QueryShare } from "../handler/query-share.ts";
 import { report } from "../hooks.ts";
@@ -194,7 +194,8 @@ export class Drain {
     if (this.#hand.ready > 0) this.#turns.yield();
     if (nowMs >= this.#schedule.heartbeatAtMs)
       this.#wire.send("heartbeat", (call) => this.#heartbeat(nowMs, call));
-    else if (nowMs >= this.#schedule.cycleAtMs) this.#wire.send("cycle", (call) => this.#cycle(nowMs, call));
+    else if (nowMs >= this.#schedule.cycleAtMs)
+      this.#wire.send("settleAndClaim", (call) => this.#cycle(nowMs, call));
     else this.#wire.send("cancelPoll", (call) => this.#check(nowMs, call));
   }
 
@@ -210,7 +211,7 @@ export class Drain {
   async #check(nowMs: number, call: CallOptions): Promise<void> {
     const attempts = this.#hand.held();
     this.#tally.roundTrips++;
-    this.#hand.renewed(attempts, await this.#plan.wadi.store.held(attempts, call), null);
+    this.#hand.renewed(attempts, await this.#plan.wadi.store.checkLeases(attempts, call), null);
     this.#schedule.checked(nowMs);
   }
 

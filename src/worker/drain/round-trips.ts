@@ -4,8 +4,8 @@ import { type DriverError, isRefusal, WadiError } from "../../core/errors/errors
 import type { ClaimRequest } from "../../core/operations/claim.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { SettleResult } from "../../core/operations/settle.ts";
+import type { CallOptions } from "../../core/session/call-options.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
-import type { CallOptions } from "../../core/session/session.ts";
 import { MAX_TIMER_MS } from "../../core/validate.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import { report } from "../hooks.ts";
@@ -91,7 +91,11 @@ export class RoundTrips {
     this.#lastTryAtMs = nowMs + LAST_TRIES_MS;
     this.endAtMs = this.#lastTryAtMs + graceMs;
     const { store } = this.#plan.wadi;
-    const late = store.wrap("stop", "unknown", new Error("no answer came before the worker had to stop"));
+    const late = store.session.driverError(
+      "stop",
+      "unknown",
+      new Error("no answer came before the worker had to stop"),
+    );
     const giveUp = () => this.#giveUp.abort(late);
     this.#giveUpTimer = setTimeout(giveUp, Math.min(LAST_TRIES_MS + graceMs, MAX_TIMER_MS));
   }
@@ -196,7 +200,7 @@ export class RoundTrips {
     const settlements = [...attempts.map(({ settlement }) => settlement!), ...starts.map(startOf)];
     this.#tally.roundTrips++;
     try {
-      if (request !== null) return await store.cycle(settlements, request, call, resent);
+      if (request !== null) return await store.settleAndClaim(settlements, request, call, resent);
       return [await store.settle(settlements, call, resent), null];
     } catch (error) {
       if (!refusesContent(error) || attempts.length === 0) throw error;

@@ -2,7 +2,7 @@ import { type Backoff, backoffDelay, sleep } from "../../core/backoff.ts";
 import { LostLease, TaskCanceled, WadiError } from "../../core/errors/errors.ts";
 import { failedFence, fenceLease } from "../../core/fence.ts";
 import type { Operation } from "../../core/operation.ts";
-import type { CallOptions } from "../../core/session/session.ts";
+import type { CallOptions } from "../../core/session/call-options.ts";
 import type { Store } from "../../core/session/store.ts";
 import { bind } from "../../core/statement.ts";
 import type { Task } from "../../core/task.ts";
@@ -30,7 +30,7 @@ export async function commitSuccess(
   resultJson: string,
   call: CallOptions = {},
 ): Promise<void> {
-  const { target, executor } = store;
+  const { target, executor } = store.session;
   const around = userStatements(executor, statements);
   const held = { id: task.id, workerId: task.workerId! };
   let mayBeCommitted = false;
@@ -55,13 +55,13 @@ export async function commitSuccess(
       const isRefused = ["conflict", "rejected", "invalid-value", "missing-schema"].includes(kind);
       // Wadi's own tables are there: the task was claimed from them.
       return isRefused
-        ? store.wrap("succeedWith", kind === "missing-schema" ? "rejected" : kind, error)
+        ? store.session.driverError("succeedWith", kind === "missing-schema" ? "rejected" : kind, error)
         : undefined;
     },
   };
   const send = async () => {
     try {
-      await store.execute(operation, call);
+      await store.session.execute(operation, call);
     } catch (error) {
       if (!(mayBeCommitted && error instanceof LostLease)) throw error;
       // Nobody else has this token: a success under it is that of an earlier try, whose answer was lost.

@@ -63,7 +63,11 @@ export class Maintenance {
     await sleep(STOP_MS, undefined, ended.then());
     const { store } = this.#plan.wadi;
     this.#abort.abort(
-      store.wrap("sweep", "unknown", new Error("the worker was stopped before it was answered")),
+      store.session.driverError(
+        "sweep",
+        "unknown",
+        new Error("the worker was stopped before it was answered"),
+      ),
     );
   }
 

@@ -60,7 +60,7 @@ test("an answer that cannot be read is the caller's to see, and is not asked for
     reads++;
     throw new RangeError("unreadable");
   };
-  await expect(wadi.store.execute({ name: "odd", statements, decode })).rejects.toThrow(RangeError);
+  await expect(wadi.store.session.execute({ name: "odd", statements, decode })).rejects.toThrow(RangeError);
   expect(reads).toBe(1);
 });
 

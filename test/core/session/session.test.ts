@@ -172,7 +172,7 @@ describe("when to try again", () => {
     const { wadi, executor } = await lossyWadi();
     executor.requests = 0;
     const operation = { name: "wrong", statements: [{ sql: "selec 1", params: [] }], decode: () => null };
-    await expect(wadi.store.execute(operation)).rejects.toMatchObject({
+    await expect(wadi.store.session.execute(operation)).rejects.toMatchObject({
       name: "DriverError",
       retryable: false,
     });

@@ -13,8 +13,8 @@ const BY_SIGNAL = { pollMs: 600_000, maxPollMs: 600_000, timeoutMs: 600_000 };
 /** The operations a client sends, in order. */
 function sent({ store }: Wadi): string[] {
   const names: string[] = [];
-  const execute = store.execute.bind(store);
-  store.execute = (operation, call) => {
+  const execute = store.session.execute.bind(store.session);
+  store.session.execute = (operation, call) => {
     names.push(operation.name);
     return execute(operation, call);
   };

@@ -10,8 +10,8 @@ const BY_SIGNAL = { pollMs: 600_000, maxPollMs: 600_000, timeoutMs: 600_000 };
 /** The operations a client sends, in order. */
 function sent({ store }: Wadi): string[] {
   const names: string[] = [];
-  const execute = store.execute.bind(store);
-  store.execute = (operation, call) => {
+  const execute = store.session.execute.bind(store.session);
+  store.session.execute = (operation, call) => {
     names.push(operation.name);
     return execute(operation, call);
   };
@@ -97,7 +97,7 @@ describe("a signal", () => {
     wadi.signals.done([tasks[2]!.id]); // too early
     await vi.waitUntil(() => names.length === 2);
     expect(names).toEqual(["getStatus", "get"]);
-    await wadi.store.executor.run({ sql: "update cairnq_tasks set status = 'canceled'", params: [] });
+    await wadi.store.session.executor.run({ sql: "update cairnq_tasks set status = 'canceled'", params: [] });
     wadi.signals.done(tasks.map(({ id }) => id));
     expect((await wait).every(({ status }) => status === "canceled")).toBe(true);
     expect(names).toEqual(["getStatus", "get", "get"]);

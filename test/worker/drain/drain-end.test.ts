@@ -162,7 +162,7 @@ describe("requests that fail", () => {
       return 5;
     });
     expect(await worker.drain()).toMatchObject({ claimed: 1, succeeded: 1, lost: 0, more: false });
-    expect(errors).toEqual(["cycle", "cycle"]);
+    expect(errors).toEqual(["settleAndClaim", "settleAndClaim"]);
     expect(await wadi.get(id)).toMatchObject({ result: 5, attempt: 1 });
   });
 });

@@ -149,9 +149,9 @@ describe("the end of the time", () => {
     const wadi = memoryWadi();
     const { id, runAtMs } = await wadi.submit("a", null);
     const stop = new AbortController();
-    const { cycle } = wadi.store;
-    wadi.store.cycle = async (...args) => {
-      const cycled = await cycle.apply(wadi.store, args);
+    const { settleAndClaim } = wadi.store;
+    wadi.store.settleAndClaim = async (...args) => {
+      const cycled = await settleAndClaim.apply(wadi.store, args);
       stop.abort();
       return cycled;
     };

@@ -62,9 +62,9 @@ test("drains of one worker that run side by side all find limited tasks", async 
   for (const payload of [1, 2]) await wadi.submit("a", payload, { limits: { key: "k", concurrency: 9 } });
   const worker = new Worker(wadi).task("a", () => null);
   let answer = () => {};
-  const { cycle } = wadi.store;
-  vi.spyOn(wadi.store, "cycle").mockImplementationOnce(async (...args) => {
-    const answered = await cycle.apply(wadi.store, args);
+  const { settleAndClaim } = wadi.store;
+  vi.spyOn(wadi.store, "settleAndClaim").mockImplementationOnce(async (...args) => {
+    const answered = await settleAndClaim.apply(wadi.store, args);
     await new Promise<void>((resolve) => {
       answer = resolve;
     });

@@ -67,7 +67,7 @@ describe("a worker that stays", () => {
     state.next = () => "before";
     end();
     await until(() => worker.stats().lastError !== null);
-    expect(worker.stats()).toMatchObject({ state: "running", lastError: { operation: "cycle" } });
+    expect(worker.stats()).toMatchObject({ state: "running", lastError: { operation: "settleAndClaim" } });
     state.next = () => null;
     await until(async () => (await reader.stats()).default!.succeeded === 1);
     await until(() => worker.stats().running === 1);

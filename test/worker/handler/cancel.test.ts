@@ -30,7 +30,7 @@ describe.each(
 
   test("at once through the same Wadi, in a short drain too", async () => {
     const wadi = new Wadi(open.executor);
-    const held = vi.spyOn(wadi.store, "held");
+    const held = vi.spyOn(wadi.store, "checkLeases");
     const { id } = await wadi.submit("a", null);
     const reasons: string[] = [];
     const worker = new Worker(wadi, { cancelPollMs: 60_000 }).task("a", async (context) => {
@@ -108,7 +108,7 @@ test("what asks a running task to stop in a list of submits or in a transaction 
 
 test("what waits for a slot is handed back as canceled, and nothing is asked while nothing runs", async () => {
   const wadi = memoryWadi();
-  const held = vi.spyOn(wadi.store, "held");
+  const held = vi.spyOn(wadi.store, "checkLeases");
   const tasks = await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
   let end = () => {};
   const started: unknown[] = [];

@@ -18,10 +18,10 @@ test("Postgres tells a worker of what others submit in its queues, again after i
   const theirs = new Wadi(pg(db.pool()));
   const told: string[] = [];
   let claims = 0;
-  const { cycle } = wadi.store;
-  wadi.store.cycle = (...args) => {
+  const { settleAndClaim } = wadi.store;
+  wadi.store.settleAndClaim = (...args) => {
     claims++;
-    return cycle.apply(wadi.store, args);
+    return settleAndClaim.apply(wadi.store, args);
   };
   const worker = new Worker(wadi, { ...NO_POLLS, onError: (_, { operation }) => told.push(operation) }).task(
     "a",

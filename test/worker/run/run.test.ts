@@ -12,9 +12,9 @@ const never = () => new Promise<never>(() => {});
 /** Claims that reach the database. */
 function claims(wadi: Wadi): { count: number } {
   const seen = { count: 0 };
-  const execute = wadi.store.execute.bind(wadi.store);
-  wadi.store.execute = (operation, call) => {
-    if (/claim|cycle/.test(operation.name)) seen.count++;
+  const execute = wadi.store.session.execute.bind(wadi.store.session);
+  wadi.store.session.execute = (operation, call) => {
+    if (/claim|settleAndClaim/.test(operation.name)) seen.count++;
     return execute(operation, call);
   };
   return seen;
@@ -39,7 +39,12 @@ describe("an idle worker", () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(seen.count).toBe(before);
     expect(await wadi.call("a", 2)).toBe(2);
-    expect(worker.stats()).toMatchObject({ state: "running", wakeSource: "local", slots: 10, lastError: null });
+    expect(worker.stats()).toMatchObject({
+      state: "running",
+      wakeSource: "local",
+      slots: 10,
+      lastError: null,
+    });
     await worker.stop();
     expect(await running).toMatchObject({ claimed: 1, succeeded: 1 });
     expect(worker.stats()).toMatchObject({ state: "stopped", running: 0, totals: { succeeded: 1 } });
@@ -175,8 +180,11 @@ describe("a database that fails", () => {
       state.isAway = true;
       release("kept");
       await until(() => told.length > 1);
-      expect(new Set(told)).toEqual(new Set(["cycle: DriverError"]));
-      expect(worker.stats().lastError).toMatchObject({ operation: "cycle", error: { retryable: true } });
+      expect(new Set(told)).toEqual(new Set(["settleAndClaim: DriverError"]));
+      expect(worker.stats().lastError).toMatchObject({
+        operation: "settleAndClaim",
+        error: { retryable: true },
+      });
       state.isAway = false;
       expect(await wadi.wait(task, { timeoutMs: 20_000 })).toMatchObject({ result: "kept", attempt: 1 });
     });

@@ -1,0 +1,38 @@
+/** What limits one call: a signal, a deadline, a meter. */
+import { monotonicMs, toMonotonicMs } from "../clock.ts";
+import type { QueryMeter } from "./query-meter.ts";
+
+export interface CallOptions {
+  /** Ends the call, and its retries, with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * When the call ends at the latest, answered or not, in epoch milliseconds; `Infinity` waits without a limit.
+   * @default 30 seconds from now
+   */
+  readonly deadlineMs?: number | undefined;
+  /** Counts every statement the call sends. */
+  readonly meter?: QueryMeter | undefined;
+  /** See `SendOptions`. */
+  readonly openTransaction?: "wait" | "refuse" | undefined;
+}
+
+/** Options for a call of application code, which may itself hold a transaction open: waiting for its end could deadlock. */
+export function refuseOpenTransaction(call: CallOptions | undefined): CallOptions {
+  return { ...call, openTransaction: "refuse" };
+}
+
+/** Whether the caller has stopped waiting for the result. */
+export function hasEnded({ signal, deadlineMs }: CallOptions): boolean {
+  return (signal?.aborted ?? false) || (deadlineMs !== undefined && Date.now() >= deadlineMs);
+}
+
+/** What ends a call. The time is on the monotonic clock, because the clock of the machine may be set meanwhile. */
+export interface Deadline {
+  readonly signal: AbortSignal | undefined;
+  readonly endsAtMs: number;
+}
+
+export function deadlineOf({ signal, deadlineMs }: CallOptions, defaultMs: number): Deadline {
+  const endsAtMs = deadlineMs === undefined ? monotonicMs() + defaultMs : toMonotonicMs(deadlineMs);
+  return { signal, endsAtMs };
+}
