@@ -47,7 +47,7 @@ describe("the scenarios", () => {
     expect([...new Set(fields)].filter((field) => !FIELDS.includes(field as never))).toEqual([]);
   });
 
-  it("each have a name and a description of their own", () => {
+  it("each have a different name and a description", () => {
     expect(new Set(scenarios.map(({ name }) => name)).size).toBe(scenarios.length);
     expect(new Set(scenarios.map(({ description }) => description)).size).toBe(scenarios.length);
     expect(

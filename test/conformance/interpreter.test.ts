@@ -52,7 +52,7 @@ describe("a scenario that does not hold", () => {
       'result: expected equal to $t.name ("job")',
     ],
     ["expectation", { op: "stats", expect: { like: 1 } }, 'there is no expectation "like"'],
-    ["alias", { op: "get", args: { id: "$nobody.id" } }, 'nothing was saved as "nobody"'],
+    ["alias", { op: "get", args: { id: "$unknown.id" } }, 'nothing was saved as "unknown"'],
     ["field", { op: "get", args: { id: "$t.idd" } }, "$t.idd: there is no such field in"],
   ])("fails for an unknown %s", async (_what, step, message) => {
     await failing(step).toThrow(message);

@@ -27,7 +27,7 @@ const drivers: Record<string, Connect> = {
   },
 };
 
-describe.each(Object.entries(drivers))("%s in a schema of its own", (_, connect) => {
+describe.each(Object.entries(drivers))("%s in a separate schema", (_, connect) => {
   let url: string;
   let arena: Arena;
 

@@ -16,7 +16,7 @@ interface Scheduled {
   scheduled(event: { cron: string }): Promise<{ outcome: string }>;
 }
 
-/** The worker of wrangler.toml in workerd, with a D1 database of its own that is empty. */
+/** The worker of wrangler.toml in workerd, with a fresh, empty D1 database. */
 export async function startCloudflare(vars: Record<string, string>): Promise<CloudflareRuntime> {
   process.env.WRANGLER_SEND_METRICS = "false";
   const config = unstable_readConfig({ config: "wrangler.toml" });

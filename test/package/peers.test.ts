@@ -29,7 +29,7 @@ function pack(content: Manifest): string {
 }
 
 test.each(["0.0.1", "99.0.0-beta.1"])(
-  "npm installs it beside version %s of every optional peer",
+  "npm installs it next to version %s of every optional peer",
   (version) => {
     const { name, version: own, peerDependencies, peerDependenciesMeta } = manifest;
     const peers = Object.keys(peerDependencies);

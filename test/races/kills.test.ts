@@ -55,7 +55,7 @@ test.each(["better-sqlite3-file", "pg"] as const)(
       expect(findFaults(moves, ids)).toEqual([]);
       expect(workers.killed).toBeGreaterThanOrEqual(KILLS);
       expect(workers.frozen).toBeGreaterThanOrEqual(FREEZES);
-      // Killed with tasks in hand, or nothing was proved.
+      // It held tasks when it was killed, else nothing is proved.
       const takenBack = moves.filter(({ was, became }) => was === "running" && became === "queued");
       expect(takenBack.length).toBeGreaterThan(0);
 
@@ -72,7 +72,7 @@ test.each(["better-sqlite3-file", "pg"] as const)(
 
 /**
  * One task in twenty works longer than a lease. What comes back from a frozen worker goes before tasks of lower
- * priority, so that somebody else has it in hand when the frozen one wakes up and wants to settle it.
+ * priority, so that another worker holds it when the frozen one wakes up and wants to settle it.
  */
 function entry(random: Random): SubmitEntry {
   const workMs = random(20) === 0 ? 300 + random(200) : 20 + random(40);

@@ -62,7 +62,7 @@ test.each(RACE_TARGETS)(
       await Promise.all(racers.map((racer) => racer.close()));
       expect(runs.flat().sort()).toEqual(ids.sort());
       const counters = await query(wadi, "select key, running, peak from counters order by key");
-      // As many as may, or nobody raced.
+      // The limit was reached, else nothing raced.
       expect(counters.map(({ key, running, peak }) => `${key}: ${running}, ${peak} at most`)).toEqual([
         "five: 0, 5 at most",
         "one: 0, 1 at most",

@@ -11,7 +11,7 @@ const PROCESSES = 3;
 const RESTARTS = 9;
 
 test.each(["better-sqlite3-file", "pg"] as const)(
-  "workers that are told to stop one after the other under load spend no attempt and lose nothing, %s",
+  "workers that are asked to stop one after the other under load spend no attempt and lose nothing, %s",
   { timeout: 120_000 },
   async (target) => {
     const database = await openDatabase(target);
@@ -59,7 +59,7 @@ test.each(["better-sqlite3-file", "pg"] as const)(
       }).toEqual({
         ...{ succeeded: TASKS, retried: 0, lost: 0, recovered: 0 },
       });
-      // Told to stop with tasks in hand that had not started, or little was proved.
+      // Some held tasks that had not started when they were asked to stop, else little is proved.
       expect(sum("released")).toBeGreaterThan(0);
     } finally {
       await processes.end();

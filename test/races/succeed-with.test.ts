@@ -75,11 +75,11 @@ async function race(target: RaceTarget, losses: number, isFenced: boolean) {
   }
 }
 
-/** Where the application's rows, the settlements and what the racers were told differ. */
+/** Differences between the application's rows, the settlements and the answers that the racers got. */
 async function findFaults(wadi: Wadi, raced: readonly OwnRowsRaced[]): Promise<string[]> {
   const rows = await query(wadi, "select task, token, part from ledger order by task, part");
   const rowsOf = Map.groupBy(rows, ({ task }) => String(task));
-  const told = Map.groupBy(
+  const answered = Map.groupBy(
     raced.flatMap(({ done }) => done),
     ({ id }) => id,
   );
@@ -88,7 +88,7 @@ async function findFaults(wadi: Wadi, raced: readonly OwnRowsRaced[]): Promise<s
     const hasSucceeded = status === "succeeded";
     const token = hasSucceeded ? String(worker_id) : "";
     const written = (rowsOf.get(String(id)) ?? []).map((row) => `${row.part} ${row.token}`);
-    const reported = (told.get(String(id)) ?? []).map((done) => done.token);
+    const reported = (answered.get(String(id)) ?? []).map((done) => done.token);
     const expected = {
       written: hasSucceeded ? [`1 ${token}`, `2 ${token}`] : [],
       reported: hasSucceeded ? [token] : [],

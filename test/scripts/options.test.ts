@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-type Bad = [args: string, complaint: string];
+type Bad = [args: string, message: string];
 
 const BAD: Bad[] = [
   ["--bad", "Unknown option '--bad'"],
@@ -54,7 +54,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** In an empty folder, which each call leaves empty: whoever only reads options makes no files. */
+/** In an empty folder, which each call leaves empty: reading options makes no files. */
 function run(file: string, ...args: string[]) {
   const env = { ...process.env, TMPDIR: folder };
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(ROOT, file), ...args], {
@@ -72,11 +72,11 @@ describe.each(TOOLS)("%s", (file, name, bad) => {
     expect(stdout).toContain(`usage: npm run ${name} -- `);
   });
 
-  it.each([...BAD, ...bad])("refuses %s in one line with the usage below", (args, complaint) => {
+  it.each([...BAD, ...bad])("refuses %s in one line with the usage below", (args, message) => {
     const { status, stdout, stderr } = run(file, ...args.split(" "));
     expect([status, stdout]).toEqual([2, ""]);
     const [first, second] = stderr.split("\n");
-    expect(first).toContain(complaint);
+    expect(first).toContain(message);
     expect(first).toContain(`${name}: `);
     expect(second).toContain(`usage: npm run ${name} -- `);
     expect(stderr).not.toContain("    at ");

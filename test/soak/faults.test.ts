@@ -35,10 +35,10 @@ test("under faults of every kind nothing is lost, settled twice or failed, and w
 test("--faults does not take single engines", async () => {
   const args = ["scripts/soak.ts", "--faults", "--engine", "libsql"];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"] });
-  let complaint = "";
+  let stderr = "";
   child.stderr.on("data", (text) => {
-    complaint += text;
+    stderr += text;
   });
   expect(await once(child, "close")).toEqual([2, null]);
-  expect(complaint).toContain("soak: --faults runs on all of its databases: leave out --engine");
+  expect(stderr).toContain("soak: --faults runs on all of its databases: leave out --engine");
 });

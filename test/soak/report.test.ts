@@ -40,7 +40,7 @@ describe("the record of the database", () => {
     expect(verdict.problems.join()).toMatch(/moved without an owner.*not by w:1/s);
   });
 
-  test("shows problems also in tasks whose producer was not told", () => {
+  test("shows problems also in tasks whose submit got no answer", () => {
     expect(verdictOf([], [claimed("a")]).problems).toEqual(["a ended as running"]);
   });
 });

@@ -107,7 +107,10 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
   describe("when the answer is lost", () => {
     const retry = { tries: 3, baseMs: 1, capMs: 1 };
     const losing = (losses: Loss[]) =>
-      new Wadi(lossy(db.executor, () => losses.shift() ?? null) as Executor, { clock: clock.read, requestRetry: retry });
+      new Wadi(lossy(db.executor, () => losses.shift() ?? null) as Executor, {
+        clock: clock.read,
+        requestRetry: retry,
+      });
 
     test("after the commit, are there once, and the caller learns of its success", async () => {
       const task = await claimed(db.wadi);
