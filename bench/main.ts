@@ -51,9 +51,9 @@ const results: Result[] = [];
 function report(result: Result): void {
   results.push(result);
   const rate = (value: number) => value.toFixed(value < 100 ? 1 : 0).padStart(9);
-  console.log(
-    `${result.engine.padEnd(22)} ${result.workload.padEnd(66)} ${rate(result.floor)} ${rate(result.wadi)} ${result.ratio.toFixed(2).padStart(7)}`,
-  );
+  const names = `${result.engine.padEnd(22)} ${result.workload.padEnd(66)}`;
+  const ratio = result.ratio.toFixed(2).padStart(7);
+  console.log(`${names} ${rate(result.floor)} ${rate(result.wadi)} ${ratio}`);
 }
 
 /** Runs the groups of workloads on one engine, then closes both sides. */

@@ -92,7 +92,8 @@ async function clear(client: pg.Client | pg.Pool): Promise<void> {
 
 async function fill(client: pg.Client | pg.Pool, { due, notDue, finished }: Backlog): Promise<void> {
   const rows = (count: number, prefix: string, status: string, runAt: string, completedAt: string) =>
-    client.query(`insert into cairnq_tasks (id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms, completed_at_ms)
+    client.query(`insert into cairnq_tasks (id, name, queue, status, payload, run_at_ms,
+        created_at_ms, updated_at_ms, completed_at_ms)
       select '${prefix}' || lpad(i::text, 10, '0'), '${NAME}', '${QUEUE}', '${status}', '${JSON.stringify(PAYLOAD)}',
         ${runAt}, ${NOW}, ${NOW}, ${completedAt} from generate_series(1, ${count}) i`);
   // One connection, so that the trigger is off for these rows only.

@@ -7,20 +7,25 @@ import { IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Side } from "./side.ts";
 import { wadiSide } from "./wadi-side.ts";
 
 const NOW = "cast(unixepoch('subsec') * 1000 as integer)";
-const INSERT = `insert into cairnq_tasks (id, root_id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
+const INSERT = `insert into cairnq_tasks (id, root_id, name, queue, status, payload, run_at_ms,
+    created_at_ms, updated_at_ms)
   values (?, ?, '${NAME}', ?, 'queued', ?, ?, ?, ?)`;
 const CLAIM = `update cairnq_tasks set status = 'running', worker_id = ?, lease_until_ms = ?, attempt = attempt + 1
   where id in (
     select id from cairnq_tasks
-    where status = 'queued' and queue = +? and name = '${NAME}' and concurrency_key = '' and priority = 0 and run_at_ms <= ?
+    where status = 'queued' and queue = +? and name = '${NAME}'
+      and concurrency_key = '' and priority = 0 and run_at_ms <= ?
     order by run_at_ms, id limit +?
   ) returning id, payload, attempt`;
-const SETTLE = `update cairnq_tasks set status = 'succeeded', result = 'null', progress = 1, lease_until_ms = null, completed_at_ms = ?
+const SETTLE = `update cairnq_tasks set status = 'succeeded', result = 'null', progress = 1,
+    lease_until_ms = null, completed_at_ms = ?
   where id = ? and worker_id = ?`;
-const SETTLE_FENCED = `update cairnq_tasks set status = 'succeeded', result = ?, progress = 1, lease_until_ms = null, completed_at_ms = ?
+const SETTLE_FENCED = `update cairnq_tasks set status = 'succeeded', result = ?, progress = 1,
+    lease_until_ms = null, completed_at_ms = ?
   where id = ? and worker_id = ? and status = 'running' and lease_until_ms > ?`;
 const RELEASE =
-  "update cairnq_tasks set status = 'queued', worker_id = null, lease_until_ms = null, attempt = attempt - 1 where id = ?";
+  "update cairnq_tasks set status = 'queued', worker_id = null, lease_until_ms = null, attempt = attempt - 1 " +
+  "where id = ?";
 
 /** Whether each commit reaches the disk before it is answered. */
 export type Synchronous = "full" | "normal";
@@ -109,7 +114,8 @@ function rawSide(file: string, synchronous: Synchronous): Side {
 function fill(db: Database.Database, backlog: { due: number; notDue: number; finished: number }): void {
   const rows = (count: number, prefix: string, status: string, runAt: string, completedAt: string) =>
     db.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
-      insert into cairnq_tasks (id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms, completed_at_ms)
+      insert into cairnq_tasks (id, name, queue, status, payload, run_at_ms,
+        created_at_ms, updated_at_ms, completed_at_ms)
       select '${prefix}' || printf('%010d', i), '${NAME}', '${QUEUE}', '${status}', '${JSON.stringify(PAYLOAD)}',
         ${runAt}, ${NOW}, ${NOW}, ${completedAt} from n where ${count} > 0`);
   rows(backlog.due, "due_", "queued", `${NOW} - 1000`, "null");

@@ -79,7 +79,9 @@ export async function latency(stage: Stage): Promise<void> {
   await each(sides, (side) => side.clear());
 }
 
-/** What the floor claims and settles in one go, and a worker too: it asks for more once half of its prefetch is left. */
+/**
+ * What the floor claims and settles in one go, and a worker too: it asks for more once half of its prefetch is left.
+ */
 const AHEAD = 500;
 
 export async function prefetch(stage: Stage): Promise<void> {

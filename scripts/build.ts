@@ -24,8 +24,8 @@ function declare(): void {
 }
 
 /**
- * One file for each entry point of package.json, and chunks for what several of them share, so that nothing exists twice:
- * to load a hundred small files takes Node three times as long. Packages stay imports, names stay readable.
+ * One file for each entry point of package.json, and chunks for what several of them share, so that nothing exists
+ * twice: to load a hundred small files takes Node three times as long. Packages stay imports, names stay readable.
  */
 async function bundle(): Promise<void> {
   const { exports } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {

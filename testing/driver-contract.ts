@@ -218,7 +218,8 @@ export function testExecutor(target: Target): void {
 
     it("distinguishes a database that refuses writes for now from one that refuses a value", async () => {
       if (isSqlite) {
-        if (!executor.name.startsWith("better-sqlite3") && target.name !== "libsql-file") return; // nor can the others be
+        // The others cannot be made read-only.
+        if (!executor.name.startsWith("better-sqlite3") && target.name !== "libsql-file") return;
         await executor.run(sql("pragma query_only = 1"));
         expect(executor.classify(await failure(executor.run(insert("a"))))).toBe("denied");
         expect(executor.classify(await failure(executor.batch([insert("a"), insert("b")])))).toBe("denied");

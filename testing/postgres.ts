@@ -43,7 +43,9 @@ async function startStandby(
   await primary.query("select pg_backup_start('standby', true)");
   // As the server's user; what belongs to the running server alone is left out.
   const copy =
-    'cp -a "$1/." "$2" && rm -rf "$2/postmaster.pid" "$2/postmaster.opts" && touch "$2/standby.signal" "$2/backup_label" && chown --reference="$1" "$2" "$2/standby.signal" "$2/backup_label"';
+    'cp -a "$1/." "$2" && rm -rf "$2/postmaster.pid" "$2/postmaster.opts" && ' +
+    'touch "$2/standby.signal" "$2/backup_label" && ' +
+    'chown --reference="$1" "$2" "$2/standby.signal" "$2/backup_label"';
   execFileSync("sh", ["-c", copy, "sh", primaryData, program.data]);
   const { rows } = await primary.query<{ labelfile: string }>("select labelfile from pg_backup_stop(false)");
   await primary.end();
@@ -166,7 +168,8 @@ export async function createDatabase(serverUrl: string = postgresUrl()): Promise
 /** A shell at the other end of a pipe: it reads end-of-file however this process dies, and cleans up. */
 function endWithThisProcess(directory: string): void {
   const script =
-    'read _; pid=$(head -n 1 "$1/data/postmaster.pid") && kill -INT "$pid" && while kill -0 "$pid"; do sleep 0.1; done; rm -rf "$1"';
+    'read _; pid=$(head -n 1 "$1/data/postmaster.pid") && kill -INT "$pid" && ' +
+    'while kill -0 "$pid"; do sleep 0.1; done; rm -rf "$1"';
   const watchdog = spawn("sh", ["-c", script, "sh", directory], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],

@@ -8,10 +8,12 @@ interface ReferenceMigration {
 }
 
 const TABLES = `
-  create table if not exists cairnq_tasks (id text primary key, name text not null, queue text not null default 'default',
-    status text not null, payload jsonb not null, result jsonb, error jsonb, metadata jsonb not null default '{}',
-    progress double precision, message text, attempt integer not null default 0, max_attempts integer not null default 3,
-    priority integer not null default 0, worker_id text, lease_until_ms bigint, run_at_ms bigint not null,
+  create table if not exists cairnq_tasks (id text primary key, name text not null,
+    queue text not null default 'default', status text not null, payload jsonb not null, result jsonb,
+    error jsonb, metadata jsonb not null default '{}',
+    progress double precision, message text, attempt integer not null default 0,
+    max_attempts integer not null default 3, priority integer not null default 0, worker_id text,
+    lease_until_ms bigint, run_at_ms bigint not null,
     cancel_requested_at_ms bigint, parent_id text, root_id text, correlation_id text,
     created_at_ms bigint not null, updated_at_ms bigint not null, completed_at_ms bigint);
   create table if not exists cairnq_task_keys (key text primary key,
@@ -46,7 +48,10 @@ function index(name: string, columns: string): string {
   return `create index if not exists cairnq_tasks_${name}_idx on cairnq_tasks (${columns})`;
 }
 
-/** Creates the ledger of the reference SDKs, in one transaction. Theirs fails if it loses a race; this one tries again. */
+/**
+ * Creates the ledger of the reference SDKs, in one transaction. Theirs fails if it loses a race; this one tries
+ * again.
+ */
 export async function createLedger(pool: Pool): Promise<void> {
   const sql =
     "create table if not exists cairnq_migrations (name text primary key, applied_at_ms bigint not null)";

@@ -10,7 +10,9 @@ class Refused extends Error {
   }
 }
 
-/** Wraps a real executor and refuses with a class of error, before anything is sent, what `which` says. Null: nothing. */
+/**
+ * Wraps a real executor and refuses with a class of error, before anything is sent, what `which` says. Null: nothing.
+ */
 export function refusing(inner: Executor, which: (sql: string) => ErrorClass | null): Executor {
   const check = (statements: readonly Statement[]) => {
     for (const { sql } of statements) {

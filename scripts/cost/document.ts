@@ -71,7 +71,8 @@ function bill(d1: Record<string, Meter>): string {
   return [
     `- **A task**, from submit to success, one at a time: ${task.written} rows written and ${task.read} read.`,
     `  A million tasks cost ${dollars(task, 1_000_000)}, nearly all of it for writing.`,
-    `- **An idle minute cron** for three names, over any backlog: ${idle.rowsRead} rows read and ${idle.rowsWritten} written.`,
+    "- **An idle minute cron** for three names, over any backlog: " +
+      `${idle.rowsRead} rows read and ${idle.rowsWritten} written.`,
     `  A month of it reads ${(month.read / 1e6).toFixed(1)} million rows and costs ${dollars(month, 1)}.`,
   ].join("\n");
 }

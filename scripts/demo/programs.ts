@@ -18,7 +18,10 @@ export class Programs {
   readonly #running = new Set<Program>();
   readonly #env: NodeJS.ProcessEnv;
 
-  /** Aborting `stopped` kills them all. Node keeps compiled code in `cacheFolder`, so that only the first one compiles. */
+  /**
+   * Aborting `stopped` kills them all. Node keeps compiled code in `cacheFolder`, so that only the first one
+   * compiles.
+   */
   constructor(stopped: AbortSignal, cacheFolder: string) {
     this.#env = { ...process.env, NODE_COMPILE_CACHE: cacheFolder };
     stopped.addEventListener("abort", () => void this.killAll(), { once: true });

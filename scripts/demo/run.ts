@@ -37,7 +37,8 @@ export async function run(
   const waiter = programs.start("wait.ts", [file, ...keys], (report) => {
     if ((report as Task).status === "succeeded") waitedByKey++;
   });
-  waiter.wasKilled.catch(() => {}); // awaited at the end; this keeps an earlier failure from being an unhandled rejection
+  // awaited at the end; this keeps an earlier failure from being an unhandled rejection
+  waiter.wasKilled.catch(() => {});
   view.event(`process ${waiter.pid} waits for ${keys.length} tasks by key, before any exists`);
 
   let submitted = 0;

@@ -62,7 +62,8 @@ export function story(summary: Summary, observed: Observed, tasks: readonly File
       `in ${summary.seconds} s and ${summary.invocations} worker processes.`,
     `${summary.killed} of the processes was killed while it held ${observed.held.size} tasks; when their lease was ` +
       `over others ran them again, and ${again.length} succeeded in a later attempt.`,
-    `${summary.waitedByKey} results reached the process that waited by key, ${waited.length} of them by way of the killed one.`,
+    `${summary.waitedByKey} results reached the process that waited by key, ` +
+      `${waited.length} of them were first held by the killed one.`,
     "The files with the most words, generated ones left out:",
     ...largest.map(
       ({ path, lines, words, headings, longestParagraph }) =>

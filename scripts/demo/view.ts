@@ -5,7 +5,9 @@ import type { StatusCounts } from "../../src/index.ts";
 const PLAIN_EVERY_MS = 500;
 const BAR_CELLS = 24;
 
-/** Shows the run as it goes: events as lines; the counts as one live line in a terminal, else as a line now and then. */
+/**
+ * Shows the run as it goes: events as lines; the counts as one live line in a terminal, else as a line now and then.
+ */
 export class View {
   readonly #output: NodeJS.WriteStream;
   readonly #startedAtMs = Date.now();

@@ -1,5 +1,6 @@
 /**
- * Fragments: SQL that several statements of a dialect share, one file each in `protocol/statements/<dialect>/fragments`.
+ * Fragments: SQL that several statements of a dialect share, one file each in
+ * `protocol/statements/<dialect>/fragments`.
  *
  * `@name(arguments)` in a statement, or in another fragment, stands for the file `name.sql`. Its head declares the
  * parameters (`-- @param below? what it is`), and its text uses them as `@below`. An argument is SQL up to the next

@@ -38,7 +38,10 @@ const SAMPLES = 60;
 /** After the last submit all tasks must be terminal within this time. */
 const FINISH_MS = 90_000;
 
-/** Runs workers under load on one database for some minutes, injects faults, and then audits the record that the database kept. */
+/**
+ * Runs workers under load on one database for some minutes, injects faults, and then audits the record that the
+ * database kept.
+ */
 export async function soak(
   engine: SoakEngine,
   plan: SoakPlan,
@@ -131,9 +134,8 @@ class SoakProcesses {
           () => this.diskFullErrors > before,
         );
         this.faults++;
-        log(
-          `${this.#engine.name}: ${this.#engine.faultKind} ${this.faults}, ${this.accepted.size} accepted, ${this.kills} killed`,
-        );
+        const { name, faultKind } = this.#engine;
+        log(`${name}: ${faultKind} ${this.faults}, ${this.accepted.size} accepted, ${this.kills} killed`);
       }
     };
     const harm = async () => {

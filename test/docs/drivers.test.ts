@@ -64,5 +64,5 @@ test("the capabilities on the page are those of the drivers", () => {
   expect(answers("`wadi.statements`")).toEqual(listed.map(([, { native }]) => native !== undefined));
   expect(answers("`wadi.with(tx)`")).toEqual(listed.map(([, { within }]) => within !== undefined));
   const listening = Object.entries(EXECUTORS).filter(([, executor]) => executor.listen !== undefined);
-  expect(listening.map(([name]) => name)).toEqual(["libsql (file)", "pg", "pglite"]); // better-sqlite3's is in memory here
+  expect(listening.map(([name]) => name)).toEqual(["libsql (file)", "pg", "pglite"]); // better-sqlite3 is in memory
 });

@@ -40,7 +40,8 @@ async function checkRound(dialect: Dialect, client: DialectClient, round: number
   const plain = Array.from({ length: 6 }, (_, n) => plainRow(n, QUEUES[n % 2]!));
   for (const inserted of [rows, plain]) if (inserted.length > 0) await client.query(insertOf(inserted));
   await client.query(
-    "insert into wadi_limits (key, concurrency, updated_at_ms) select distinct concurrency_key, 1000, 0 from cairnq_tasks where concurrency_key <> ''",
+    `insert into wadi_limits (key, concurrency, updated_at_ms)
+     select distinct concurrency_key, 1000, 0 from cairnq_tasks where concurrency_key <> ''`,
   );
   if (dialect === "sqlite") await client.run("insert_crashes", { now_ms: NOW_MS });
   await client.run("recover_leases", { now_ms: NOW_MS });

@@ -12,7 +12,10 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Opens one connection, on Postgres a pool of `max`. Only the client of this target is loaded, so that a process has one SQLite library. */
+/**
+ * Opens one connection, on Postgres a pool of `max`. Only the client of this target is loaded, so that a process has
+ * one SQLite library.
+ */
 export async function connect({ target, url }: Address, max = 2): Promise<Connection> {
   switch (target) {
     case "better-sqlite3-file": {

@@ -17,7 +17,9 @@ export interface RunResult {
   readonly run: string;
 }
 
-/** A file that handlers of all processes append to. A line is on its way to the disk whatever becomes of its process. */
+/**
+ * A file that handlers of all processes append to. A line is on its way to the disk whatever becomes of its process.
+ */
 export class Ledger {
   readonly path: string;
 

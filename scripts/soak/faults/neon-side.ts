@@ -16,8 +16,8 @@ const QUEUES = ["once", "once", "doubled"] as const;
 const LEASE_MS = 20_000;
 const EVERY_MS = 1500;
 /**
- * With a single attempt a task fails whose claim or settlement was not asked for again after a lost answer. A claim that
- * arrives twice leases tasks that its worker does not know of, and they are queued again when the lease expires.
+ * With a single attempt a task fails whose claim or settlement was not asked for again after a lost answer. A claim
+ * that arrives twice leases tasks that its worker does not know of, and they are queued again when the lease expires.
  */
 const MAX_ATTEMPTS = { once: 1, doubled: 50 } as const;
 

@@ -61,7 +61,8 @@ export const openPostgresSide: OpenSide = async (scene, perSecond) => {
       await control("alter system reset default_transaction_read_only", "select pg_reload_conf()");
     } else {
       await control(
-        "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'",
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where pid <> pg_backend_pid() and backend_type = 'client backend'`,
       );
     }
     log.add("failover", null);

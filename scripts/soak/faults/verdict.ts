@@ -88,8 +88,9 @@ export function total(verdicts: readonly Judged[]): Judged {
 }
 
 /**
- * How long the workers took to finish a task after faults that hit them, at most, while tasks were submitted. Of several
- * faults before that the last one counts. A worker that a poisonous task takes down does not recover, another one takes its place.
+ * How long the workers took to finish a task after faults that hit them, at most, while tasks were submitted. Of
+ * several faults before that the last one counts. A worker that a poisonous task takes down does not recover, another
+ * one takes its place.
  */
 export function slowestRecovery(
   runs: readonly Run[],
@@ -123,7 +124,8 @@ export async function readEndings(executor: Executor): Promise<Map<string, Endin
   const endings = new Map<string, Ending>();
   const mark = executor.dialect === "postgres" ? "$1" : "?";
   const text = executor.dialect === "postgres" ? "result::text" : "result";
-  const sql = `select id, status, ${text} as result, error->>'code' as error from cairnq_tasks where id > ${mark} order by id limit ${PAGE}`;
+  const sql = `select id, status, ${text} as result, error->>'code' as error from cairnq_tasks
+    where id > ${mark} order by id limit ${PAGE}`;
   for (let last = ""; ; ) {
     const rows = await executor.run({ sql, params: [last] });
     for (const { id, status, result, error } of rows) {
