@@ -1,6 +1,7 @@
 // Wadi's side of the comparison, as an application uses it.
 
-import { type Executor, Wadi, Worker } from "../src/index.ts";
+import type { Executor } from "../src/driver.ts";
+import { Wadi, Worker } from "../src/index.ts";
 import { type Backlog, IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Served, type Side } from "./side.ts";
 
 const lane = (queue: string, quota: number) => [{ queue, name: NAME, quota }];

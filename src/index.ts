@@ -1,3 +1,110 @@
-export * from "./core/index.ts";
-export * from "./producer/index.ts";
-export * from "./worker/index.ts";
+/**
+ * What an application imports from `wadi`: the two classes, task definitions, the errors, and the type of everything
+ * that their methods take and return. Authors of drivers find the rest in `wadi/driver`.
+ *
+ * @module
+ */
+export type { Backoff } from "./core/backoff.ts";
+export {
+  AlreadyExists,
+  DriverError,
+  type DriverErrorOptions,
+  type ErrorCode,
+  EventLoopBlocked,
+  InvalidArgument,
+  LostLease,
+  ProtocolVersionMismatch,
+  QueryLimit,
+  QueueFull,
+  SchemaMismatch,
+  SerializationError,
+  TaskCanceled,
+  TaskError,
+  type TaskErrorOptions,
+  TaskFailed,
+  TaskTimeout,
+  Unsupported,
+  WadiError,
+  type WadiErrorOptions,
+} from "./core/errors/errors.ts";
+export type { EventLoopBlockedDetails } from "./core/errors/event-loop-blocked.ts";
+export type { JsonForm } from "./core/json/json-form.ts";
+export type { MigrateOptions } from "./core/migrations/migrate.ts";
+export type { UnhandledTasks } from "./core/operations/claim-result.ts";
+export type {
+  CanceledTask,
+  CancelOutcome,
+  RetriedTask,
+  RetryOutcome,
+  SweepResult,
+} from "./core/operations/control.ts";
+export type { StatusCounts, TaskState } from "./core/operations/read.ts";
+export type { SubmitOutcome, SubmittedTask } from "./core/operations/submit.ts";
+export type { CallOptions } from "./core/session/call-options.ts";
+export type { RetryPolicy } from "./core/session/retry-policy.ts";
+export type { StoreOptions } from "./core/session/store.ts";
+export {
+  type ConflictPolicy,
+  type ErrorEnvelope,
+  isCanceled,
+  isFailed,
+  isSucceeded,
+  isTerminal,
+  type Json,
+  type JsonArray,
+  type JsonObject,
+  type Task,
+  type TaskFailure,
+  type TaskStatus,
+} from "./core/task.ts";
+export {
+  type AnyTaskDefinition,
+  defineTask,
+  type TaskDefinition,
+  type TaskOptions,
+  typed,
+} from "./producer/define-task.ts";
+export type { FleetLimits, RateLimit, TaskLimits } from "./producer/limits.ts";
+export type { WakeSource } from "./producer/notify/channel.ts";
+export type { RetentionRule } from "./producer/retention.ts";
+export type { StandardSchemaV1 } from "./producer/standard-schema.ts";
+export type { SubmitCallOptions } from "./producer/submit/submit-call.ts";
+export type {
+  DebounceOptions,
+  SubmitEntry,
+  SubmitOptions,
+  ThrottleOptions,
+} from "./producer/submit/submit-options.ts";
+export type {
+  ListOptions,
+  PurgeOptions,
+  ReadCallOptions,
+  RetryOptions,
+  SweepOptions,
+} from "./producer/task-admin.ts";
+export type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./producer/task-types.ts";
+export type { PreparedBatch, StatementBuilder } from "./producer/transactional/batch.ts";
+export type { TransactionClient } from "./producer/transactional/transaction.ts";
+export { type SyncWadi, Wadi, type WadiOf, type WadiOptions } from "./producer/wadi.ts";
+export type { CallTaskOptions, WaitOptions } from "./producer/wait/wait.ts";
+export type { DrainSummary, SkippedTasks } from "./worker/drain-summary.ts";
+export type { FailEnvelope, FailOptions } from "./worker/handler/fail-reason.ts";
+export type { HandlerOptions } from "./worker/handler/registration.ts";
+export type { SettledTask } from "./worker/handler/settlement-result.ts";
+export type { ErrorContext, TaskEvent, WorkerEvent, WorkerHooks } from "./worker/hooks.ts";
+export type { Logger } from "./worker/logger.ts";
+export type { DrainOptions, Prefetch, WorkerOptions } from "./worker/options.ts";
+export type { RunOptions, ServeOptions, StopOptions } from "./worker/run/lifecycle.ts";
+export type { LongRunningOptions } from "./worker/run/run-options.ts";
+export type { LastError, WorkerState, WorkerStats } from "./worker/run/stats.ts";
+export type { ProcessLike, StopSignal } from "./worker/run/stop-signals.ts";
+export type {
+  BatchHandler,
+  BatchHandlerOf,
+  BatchResults,
+  Handler,
+  HandlerOf,
+  TaskContext,
+  UserStatement,
+} from "./worker/task-context.ts";
+export { Worker } from "./worker/worker.ts";

@@ -2,6 +2,7 @@
 
 import Database from "better-sqlite3";
 import * as v from "valibot";
+import type { Executor } from "../src/driver.ts";
 import { betterSqlite3 } from "../src/drivers/better-sqlite3.ts";
 import {
   createHandler,
@@ -9,7 +10,7 @@ import {
   type HttpHandler,
   type HttpHandlerOptions,
 } from "../src/http/index.ts";
-import { defineTask, type Executor, TaskError, Wadi, Worker } from "../src/index.ts";
+import { defineTask, TaskError, Wadi, Worker } from "../src/index.ts";
 
 export const SECRET = "correct horse battery staple";
 

@@ -1,9 +1,10 @@
 // Connects to the database that the environment names: Neon over HTTP, or Turso.
 
+import type { Executor } from "../../src/driver.ts";
 import { libsql } from "../../src/drivers/libsql.ts";
 import { neonHttp } from "../../src/drivers/neon.ts";
 import { HttpError } from "../../src/http/index.ts";
-import { type Executor, Wadi } from "../../src/index.ts";
+import { Wadi } from "../../src/index.ts";
 
 const HOW =
   "set DATABASE_URL to a Neon connection string (postgres://...), " +

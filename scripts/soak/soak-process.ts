@@ -1,5 +1,6 @@
 // A process of the soak: it serves or produces as its parent orders, reports what happens, and ends with its parent.
-import { type Executor, Wadi, WadiError, Worker } from "../../src/index.ts";
+import type { Executor } from "../../src/driver.ts";
+import { Wadi, WadiError, Worker } from "../../src/index.ts";
 import { type Address, type Connection, connect } from "../../testing/races/connect.ts";
 import { claimOf } from "../../testing/races/jobs.ts";
 import { type Order, type Report, type ServeJob, SOAK_TASK } from "./messages.ts";

@@ -109,7 +109,7 @@ export interface Executor<Native = unknown, Sync extends boolean = boolean> {
   /** For messages only. */
   readonly name: string;
   readonly dialect: Dialect;
-  /** The SQL of that dialect, from `wadi/sqlite` or `wadi/postgres`. */
+  /** The SQL of that dialect, from `wadi/protocol/sqlite` or `wadi/protocol/postgres`. */
   readonly protocol: Protocol;
   readonly limits: Limits;
   /**

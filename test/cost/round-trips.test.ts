@@ -1,9 +1,10 @@
 import Database from "better-sqlite3";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Executor } from "../../src/driver.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { pg } from "../../src/drivers/pg.ts";
-import { type Executor, Wadi, Worker } from "../../src/index.ts";
+import { Wadi, Worker } from "../../src/index.ts";
 import { createDatabase } from "../../testing/postgres.ts";
 import { startTcpProxy, type TcpProxy } from "../../testing/tcp-proxy.ts";
 

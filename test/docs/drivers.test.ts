@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { Pool } from "pg";
 import { expect, test } from "vitest";
+import type { Executor } from "../../src/driver.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { type D1Like, d1 } from "../../src/drivers/d1.ts";
 import { type DurableObjectStorageLike, durableObject } from "../../src/drivers/durable-object.ts";
@@ -9,7 +10,6 @@ import { type LibsqlClientLike, libsql } from "../../src/drivers/libsql.ts";
 import { type NeonQueryFunctionLike, neonHttp } from "../../src/drivers/neon.ts";
 import { pg } from "../../src/drivers/pg.ts";
 import { type PgliteLike, pglite } from "../../src/drivers/pglite.ts";
-import type { Executor } from "../../src/index.ts";
 import { offlineClient } from "../../testing/offline-client.ts";
 
 const page = readFileSync("docs/drivers.md", "utf8");

@@ -3,11 +3,12 @@ import { neon } from "@neondatabase/serverless";
 import Database from "better-sqlite3";
 import { Client, Pool } from "pg";
 import { describe, expect, it } from "vitest";
+import type { Executor } from "../../src/driver.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { libsql } from "../../src/drivers/libsql.ts";
 import { neonHttp } from "../../src/drivers/neon.ts";
 import { pg } from "../../src/drivers/pg.ts";
-import { type Executor, Unsupported, Wadi, Worker } from "../../src/index.ts";
+import { Unsupported, Wadi, Worker } from "../../src/index.ts";
 import { createDatabase, postgresUrl } from "../../testing/postgres.ts";
 import { until } from "../../testing/until.ts";
 

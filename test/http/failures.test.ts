@@ -1,8 +1,9 @@
 import Database from "better-sqlite3";
 import { expect, it, onTestFinished, vi } from "vitest";
+import type { ErrorClass, Executor } from "../../src/driver.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { HttpError } from "../../src/http/index.ts";
-import { DriverError, type ErrorClass, type Executor, Wadi } from "../../src/index.ts";
+import { DriverError, Wadi } from "../../src/index.ts";
 import { sqlite } from "../../src/protocol/sqlite.ts";
 import { openFixture } from "../../testing/http-fixture.ts";
 

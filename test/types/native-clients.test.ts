@@ -3,6 +3,7 @@ import type { NeonQueryFunction } from "@neondatabase/serverless";
 import type Database from "better-sqlite3";
 import type { Pool } from "pg";
 import { expectTypeOf, test } from "vitest";
+import type { Executor } from "../../src/driver.ts";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { d1 } from "../../src/drivers/d1.ts";
 import { libsql } from "../../src/drivers/libsql.ts";
@@ -11,7 +12,6 @@ import { pg } from "../../src/drivers/pg.ts";
 import {
   type CanceledTask,
   defineTask,
-  type Executor,
   type SubmitOutcome,
   type Task,
   Wadi,

@@ -1,5 +1,6 @@
 import { expectTypeOf, test } from "vitest";
-import type { Executor, SubmittedTask, Task, TaskState } from "../../src/index.ts";
+import type { Executor } from "../../src/driver.ts";
+import type { SubmittedTask, Task, TaskState } from "../../src/index.ts";
 import { defineTask, Wadi } from "../../src/index.ts";
 
 // Checked by the compiler; nothing here runs.

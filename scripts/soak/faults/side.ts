@@ -1,4 +1,5 @@
-import type { Executor, Wadi } from "../../../src/index.ts";
+import type { Executor } from "../../../src/driver.ts";
+import type { Wadi } from "../../../src/index.ts";
 import type { FaultLog } from "./kinds.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Accepted } from "./tasks.ts";

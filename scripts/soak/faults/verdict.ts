@@ -1,4 +1,4 @@
-import type { Executor } from "../../../src/index.ts";
+import type { Executor } from "../../../src/driver.ts";
 import { type Fault, KINDS, type Kind } from "./kinds.ts";
 import type { Run, RunResult } from "./ledger.ts";
 import type { Side } from "./side.ts";

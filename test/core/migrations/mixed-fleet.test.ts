@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { migrationScript } from "../../../src/core/migrations/migration-script.ts";
 import { bind } from "../../../src/core/statement.ts";
-import { type Executor, Wadi } from "../../../src/index.ts";
+import type { Executor } from "../../../src/driver.ts";
+import { Wadi } from "../../../src/index.ts";
 import { postgres } from "../../../src/protocol/postgres.ts";
 import { sqlite } from "../../../src/protocol/sqlite.ts";
 import type { OpenTarget } from "../../../testing/target.ts";

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Executor, Wadi, Worker } from "../../../src/index.ts";
+import type { Executor } from "../../../src/driver.ts";
+import { Wadi, Worker } from "../../../src/index.ts";
 import type { OpenTarget } from "../../../testing/target.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 

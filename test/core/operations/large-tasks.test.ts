@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { taskBytesPerResponse } from "../../../src/core/operations/large-tasks.ts";
-import { type Executor, Wadi, Worker } from "../../../src/index.ts";
+import type { Executor } from "../../../src/driver.ts";
+import { Wadi, Worker } from "../../../src/index.ts";
 import type { OpenTarget } from "../../../testing/target.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 

@@ -1,7 +1,8 @@
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import type { Executor } from "../../../src/driver.ts";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
-import { type Executor, Wadi, Worker } from "../../../src/index.ts";
+import { Wadi, Worker } from "../../../src/index.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 
 /** A database that takes requests and, once told to, never answers. */

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { Client } from "pg";
 import { expect, it } from "vitest";
+import type { Executor } from "../../../src/driver.ts";
 import { type PgClientLike, type PgPoolLike, pg } from "../../../src/drivers/pg.ts";
-import type { Executor } from "../../../src/index.ts";
 
 /** A server that is shut down while a connection is opened: one packet says that it is ready, and that it ends. */
 const PROGRAM = `

@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { createClient } from "@libsql/client";
 import Database from "better-sqlite3";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
+import type { Executor } from "../../../src/driver.ts";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { libsql } from "../../../src/drivers/libsql.ts";
-import { type Executor, Wadi, Worker } from "../../../src/index.ts";
+import { Wadi, Worker } from "../../../src/index.ts";
 import { until } from "../../../testing/until.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "wadi-data-version-"));

@@ -6,10 +6,11 @@ import Database from "better-sqlite3";
 import { build } from "esbuild";
 import pgClient from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Executor } from "../../../src/driver.ts";
 import type * as Drivers from "../../../src/drivers/better-sqlite3.ts";
 import type * as Postgres from "../../../src/drivers/pg.ts";
 import type * as Index from "../../../src/index.ts";
-import { type Executor, Wadi as OwnWadi } from "../../../src/index.ts";
+import { Wadi as OwnWadi } from "../../../src/index.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { createDatabase } from "../../../testing/postgres.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
+import type { Executor } from "../../../src/driver.ts";
 import { pg } from "../../../src/drivers/pg.ts";
-import { type Executor, TaskTimeout, Wadi, Worker } from "../../../src/index.ts";
+import { TaskTimeout, Wadi, Worker } from "../../../src/index.ts";
 import { lossy } from "../../../testing/lossy-executor.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pgFixture } from "../../../testing/pg-fixture.ts";

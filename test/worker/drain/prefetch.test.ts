@@ -1,7 +1,8 @@
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
+import type { Executor } from "../../../src/driver.ts";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
-import { type Executor, type TaskContext, Wadi, Worker } from "../../../src/index.ts";
+import { type TaskContext, Wadi, Worker } from "../../../src/index.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 import { until } from "../../../testing/until.ts";

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { monotonicMs } from "../../../src/core/clock.ts";
-import { type Executor, Wadi } from "../../../src/index.ts";
+import type { Executor } from "../../../src/driver.ts";
+import { Wadi } from "../../../src/index.ts";
 import { checkRetention } from "../../../src/producer/retention.ts";
 import { Maintenance, sweepAfterDrain } from "../../../src/worker/run/maintenance.ts";
 import { memoryWadi } from "../../../testing/memory.ts";

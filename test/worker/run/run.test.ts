@@ -1,7 +1,8 @@
 import Database from "better-sqlite3";
 import { describe, expect, test, vi } from "vitest";
+import type { Executor } from "../../../src/driver.ts";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
-import { type Executor, Wadi, Worker, type WorkerOptions } from "../../../src/index.ts";
+import { Wadi, Worker, type WorkerOptions } from "../../../src/index.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
 import { until } from "../../../testing/until.ts";
 

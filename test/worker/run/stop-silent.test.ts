@@ -1,8 +1,9 @@
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, test } from "vitest";
+import type { Executor } from "../../../src/driver.ts";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { pg } from "../../../src/drivers/pg.ts";
-import { type Executor, Wadi, Worker } from "../../../src/index.ts";
+import { Wadi, Worker } from "../../../src/index.ts";
 import { pgFixture } from "../../../testing/pg-fixture.ts";
 import { until } from "../../../testing/until.ts";
 
