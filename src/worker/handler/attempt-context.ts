@@ -1,15 +1,17 @@
 import { monotonicMs, toEpochMs } from "../../core/clock.ts";
 import type { SubmittedTask } from "../../core/operations/submit.ts";
 import type { Task } from "../../core/task.ts";
+import type { AnyTaskDefinition } from "../../producer/define-task.ts";
 import type { SubmitOptions } from "../../producer/submit/submit-options.ts";
 import type { TaskContext, UserStatement } from "../task-context.ts";
 import type { Attempt } from "./attempt.ts";
-import { unlessOutOfQueries } from "./query-share.ts";
+import { renewLease, reportProgress, settledTask, submitChild, succeedWith } from "./attempt-requests.ts";
+import { ignoreQueryLimit } from "./query-share.ts";
 import type { SettledTask } from "./settlement-result.ts";
 
 /**
- * The context of one attempt. Members are getters on the prototype, so that what a handler does not touch costs
- * nothing and a method may be taken off: `({ payload, progress }) => ...`.
+ * The context that a handler gets for one attempt. Its members are getters on the prototype: members that a handler does not
+ * use cost nothing, and methods can be destructured, as in `({ payload, progress }) => ...`.
  */
 export class AttemptContext implements TaskContext {
   readonly #attempt: Attempt;
@@ -45,12 +47,12 @@ export class AttemptContext implements TaskContext {
     return () => Math.max(0, this.#attempt.deadlineMs - monotonicMs());
   }
   get progress(): TaskContext["progress"] {
-    return (value, message) => this.#attempt.progress(value, message).catch(unlessOutOfQueries);
+    return (value, message) => reportProgress(this.#attempt, value, message).catch(ignoreQueryLimit);
   }
   get heartbeat(): TaskContext["heartbeat"] {
     return async () => {
-      const beat = await this.#attempt.heartbeat().catch(unlessOutOfQueries);
-      return beat ?? { canceled: this.canceled };
+      const renewed = await renewLease(this.#attempt).catch(ignoreQueryLimit);
+      return renewed ?? { canceled: this.canceled };
     };
   }
   get succeed(): TaskContext["succeed"] {
@@ -61,20 +63,20 @@ export class AttemptContext implements TaskContext {
   }
   get succeedWith(): TaskContext["succeedWith"] {
     return (statements: readonly UserStatement[], result?: unknown) =>
-      this.#attempt.succeedWith(statements, result);
+      succeedWith(this.#attempt, statements, result);
   }
   get fail(): TaskContext["fail"] {
     return (reason, options) => this.#attempt.failBecause(reason, options);
   }
   get settled(): Promise<SettledTask> {
-    return this.#attempt.settled;
+    return settledTask(this.#attempt);
   }
   get submit(): TaskContext["submit"] {
     const submit = (
-      task: Parameters<Attempt["submit"]>[0],
+      task: string | AnyTaskDefinition,
       payload: unknown,
       options?: SubmitOptions,
-    ): Promise<SubmittedTask> => this.#attempt.submit(task, payload, options);
+    ): Promise<SubmittedTask> => submitChild(this.#attempt, task, payload, options);
     return submit as TaskContext["submit"];
   }
 }

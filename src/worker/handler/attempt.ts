@@ -1,38 +1,31 @@
 import type { Backoff } from "../../core/backoff.ts";
-import { monotonicMs, toEpochMs } from "../../core/clock.ts";
+import { monotonicMs } from "../../core/clock.ts";
 import { InvalidArgument, LostLease, QueryLimit, TaskCanceled, TaskError } from "../../core/errors/errors.ts";
-import { encodeJson } from "../../core/json/json.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { LeaseRef, LeaseRenewal } from "../../core/operations/lease.ts";
 import type { Outcome, Settlement } from "../../core/operations/settle.ts";
-import type { SubmittedTask } from "../../core/operations/submit.ts";
 import type { Task, TaskStatus } from "../../core/task.ts";
-import { fraction } from "../../core/validate.ts";
-import type { AnyTaskDefinition } from "../../producer/define-task.ts";
-import type { SubmitOptions } from "../../producer/submit/submit-options.ts";
 import type { Wadi } from "../../producer/wadi.ts";
-import type { UserStatement } from "../task-context.ts";
+import { ExternalSettlement } from "./external-settlement.ts";
 import { type FailOptions, failureOf } from "./fail-reason.ts";
 import type { HandlerSlots } from "./handler-slots.ts";
 import type { Lease } from "./lease.ts";
 import { completed, delayOf, failed, failedAs, RELEASED, timedOut } from "./outcome.ts";
 import type { QueryShare } from "./query-share.ts";
-import { type SettledTask, SettlementResult } from "./settlement-result.ts";
-import { commitSuccess } from "./succeed-with.ts";
-import { validate } from "./validate.ts";
+import { SettlementResult } from "./settlement-result.ts";
 
-/** Whose attempts they are. */
+/** What an attempt needs of the drain that holds it, and what it reports to that drain. */
 export interface AttemptOwner {
   readonly wadi: Wadi;
   readonly backoff: Backoff;
   readonly leaseMs: number;
-  /** The part of the drain's queries that one attempt sends. */
+  /** The share of the drain's queries that one attempt may send. */
   newShare(): QueryShare;
-  /** Called once. `attempt.settlement` is what is to be stored; null if the lease is lost. */
+  /** Called once, when the attempt has ended: `attempt.settlement` is to be stored, null if the lease is lost. */
   ended(attempt: Attempt): void;
-  /** Called instead of `ended` where somebody else has stored what became of the task. */
+  /** Called instead of `ended` when the settlement was stored together with statements of the application. */
   settledExternally(attempt: Attempt, status: TaskStatus): void;
-  /** Called with what the handler threw although the attempt has another outcome. */
+  /** Called with an error that the handler threw although the attempt has another outcome. */
   threwLate(attempt: Attempt, thrown: unknown): void;
 }
 
@@ -44,27 +37,33 @@ export interface AttemptCall {
   readonly expiresAtMs: number;
   /** Whether the handler has returned or was cut off. */
   readonly hasReturned: boolean;
-  /** One of its attempts has ended. */
+  /** Called when one of the call's attempts has ended. */
   attemptEnded(): void;
 }
 
-/** One claimed task in this worker's hands. Ends exactly once; whatever comes later is ignored. */
+/**
+ * One claimed task that this worker holds, from its claim until its outcome is known. It ends exactly once: outcomes that
+ * come later are ignored. Only the attempt writes its fields.
+ */
 export class Attempt implements LeaseRef {
+  readonly owner: AttemptOwner;
   readonly task: Task;
-  /** The name it belongs to, in its pool. */
+  /** The handler of its task name, and the slots of that handler. */
   readonly member: HandlerSlots;
   readonly lease: Lease;
   /** Length of its payload as JSON. */
   readonly bytes: number;
-  /** What limits it over the whole fleet; empty if by nothing. */
+  /** Key of its fleet-wide limit; empty if it has none. */
   readonly limitKey: string;
-  /** Whether the database takes it for not started, so that it must not start before that is announced. */
+  /** Whether the database counts it as not started: it must not start before a settlement has announced it. */
   isHeld: boolean;
   /** From its due time to its claim, in milliseconds. */
   readonly queuedMs: number;
-  /** The call it is in; null before it starts. */
+  /** Counts what its handler sends through the context. */
+  readonly meter: QueryShare;
+  /** The call it is part of; null before it starts. */
   call: AttemptCall | null = null;
-  /** 0 before it starts. */
+  /** On the monotonic clock; 0 before it starts. */
   startedAtMs = 0;
   durationMs = 0;
   /** When it is cut off, on the monotonic clock. */
@@ -74,20 +73,12 @@ export class Attempt implements LeaseRef {
   canceled = false;
   lost = false;
   hasEnded = false;
-  readonly #owner: AttemptOwner;
+  /** Resolves `settled` of the handler's context. */
+  readonly settlementResult = new SettlementResult();
   #abort: AbortController | null = null;
-  #abortReason: unknown;
   /** How it ends once its time is up. */
   #timeout: Outcome | null = null;
-  /** Whether somebody else is storing the settlement, and how the attempt ended meanwhile. */
-  #elsewhere = false;
-  #meanwhile: Outcome | null = null;
-  /** What the handler threw meanwhile. */
-  #thrownMeanwhile: { readonly thrown: unknown } | null = null;
-  #giveUp: AbortController | null = null;
-  readonly settlementResult = new SettlementResult();
-  /** Counts what its handler sends through the context. */
-  readonly meter: QueryShare;
+  #external: ExternalSettlement | null = null;
 
   constructor(
     owner: AttemptOwner,
@@ -96,7 +87,7 @@ export class Attempt implements LeaseRef {
     member: HandlerSlots,
     lease: Lease,
   ) {
-    this.#owner = owner;
+    this.owner = owner;
     this.meter = owner.newShare();
     this.task = tasks[index]!;
     this.member = member;
@@ -115,16 +106,17 @@ export class Attempt implements LeaseRef {
     return this.lease.workerId;
   }
 
-  /** Made for those who look at it. */
   get signal(): AbortSignal {
-    if (this.#abort === null) {
-      this.#abort = new AbortController();
-      if (this.#abortReason !== undefined) this.#abort.abort(this.#abortReason);
-    }
-    return this.#abort.signal;
+    return this.#controller.signal;
   }
 
-  /** Starts in `call`; its time is up when the call's is, at `stopAtMs` at the latest. */
+  /** Created on first use: most handlers never read their signal. */
+  get #controller(): AbortController {
+    this.#abort ??= new AbortController();
+    return this.#abort;
+  }
+
+  /** Starts as part of `call`, and is cut off with it, at `stopAtMs` at the latest. */
   begin(call: AttemptCall, stopAtMs: number): void {
     this.call = call;
     this.startedAtMs = call.startedAtMs;
@@ -141,15 +133,11 @@ export class Attempt implements LeaseRef {
     this.settlement = settlement;
   }
 
-  #stop(reason: unknown): void {
-    this.#abortReason ??= reason;
-    this.#abort?.abort(reason);
-  }
-
+  /** Ends it with `outcome`; null if its lease is lost. */
   end(outcome: Outcome | null): void {
     if (this.hasEnded) return;
-    if (this.#elsewhere && outcome !== null) {
-      this.#meanwhile = outcome;
+    if (this.#external !== null && outcome !== null) {
+      this.#external.defer(outcome);
       return;
     }
     this.hasEnded = true;
@@ -157,70 +145,71 @@ export class Attempt implements LeaseRef {
     if (outcome !== null) {
       this.settlement = { id: this.id, workerId: this.workerId, attempt: this.task.attempt, ...outcome };
     }
-    this.#owner.ended(this);
+    this.owner.ended(this);
   }
 
   complete(result: unknown): void {
     if (this.hasEnded) return;
-    const outcome = completed(this.task, result, this.#owner.wadi.executor);
+    const outcome = completed(this.task, result, this.owner.wadi.executor);
     if ("thrown" in outcome) this.fail(outcome.thrown);
     else this.end(outcome);
   }
 
+  /** Ends it as failed because its handler threw. */
   fail(thrown: unknown): void {
     if (this.hasEnded) return;
-    if (this.#elsewhere) this.#thrownMeanwhile = { thrown };
-    const { backoff, wadi } = this.#owner;
+    this.#external?.deferThrown(thrown);
+    const { backoff, wadi } = this.owner;
     const outcome = this.#timeout ?? failed(this.task, thrown, backoff, wadi.executor);
-    // Others have used up the queries before it did anything: that is no attempt.
+    // Other attempts had used up the drain's queries before this one sent any: it is not charged for that.
     this.end(thrown instanceof QueryLimit && this.meter.sent === 0 ? RELEASED : outcome);
   }
 
-  /** Ends it as failed because a handler says so. @throws {InvalidArgument} for a reason or an option that is unknown. */
+  /** Ends it as failed because its handler says so. @throws {InvalidArgument} for an unknown reason or option. */
   failBecause(reason: unknown, options: FailOptions | undefined): void {
-    const { backoff, wadi } = this.#owner;
+    const { backoff, wadi } = this.owner;
     const { error, delayMs } = failureOf(reason, options, wadi.executor);
     this.end(this.#timeout ?? failedAs(this.task, error, delayMs ?? delayOf(reason), backoff));
   }
 
-  /** Hands the task back without spending the attempt. */
+  /** Returns the task to its queue without spending the attempt. */
   release(): void {
     this.end(RELEASED);
   }
 
-  /** Tells the handler that its time is up; `cutOff` ends the attempt if it does not come back. */
+  /** Aborts the handler's signal because its time is up; `cutOff` ends the attempt if the handler does not return. */
   expire(why: string): void {
     const message = `the handler ${why}`;
-    if (!this.hasEnded) this.#timeout ??= timedOut(this.task, message, this.#owner.backoff);
-    this.#stop(new TaskError(message, { code: "handler_timeout" }));
+    if (!this.hasEnded) this.#timeout ??= timedOut(this.task, message, this.owner.backoff);
+    this.#controller.abort(new TaskError(message, { code: "handler_timeout" }));
   }
 
   cutOff(): void {
-    this.#giveUp?.abort(this.#abortReason); // of a database that does not answer
+    this.#external?.giveUp(this.#abort?.signal.reason); // the database may not answer
     this.end(this.#timeout);
   }
 
   /**
-   * Takes in what the database said of the lease: lost, or held, perhaps with a requested cancel. The settlement
-   * will turn into a cancel by itself.
+   * Applies what the database said of the lease: null if it is lost, else that it is held, perhaps with a requested cancel.
+   * The database turns the settlement of a canceled task into a cancel.
    */
   applyRenewal(renewed: LeaseRenewal | null | undefined): void {
     if (!renewed) {
-      // While it is stored elsewhere, what came of that says more than that the task runs no longer.
-      if (!this.#elsewhere) this.lose();
+      // The answer to an external settlement says more: the task may be gone because that has settled it.
+      if (this.#external === null) this.lose();
       return;
     }
     if (!renewed.cancelRequested || this.canceled || this.hasEnded) return;
     this.canceled = true;
-    this.#stop(new TaskCanceled(this.task));
+    this.#controller.abort(new TaskCanceled(this.task));
   }
 
-  /** The task belongs to somebody else now: nothing of this attempt may be written any more. */
+  /** Another worker may have the task: nothing of this attempt may be stored any more. */
   lose(): void {
     this.lost = true;
     const reason = new LostLease(this.id);
-    this.#stop(reason);
-    this.#giveUp?.abort(reason);
+    this.#controller.abort(reason);
+    this.#external?.giveUp(reason);
     this.end(null);
   }
 
@@ -230,101 +219,34 @@ export class Attempt implements LeaseRef {
   }
 
   /**
-   * Leaves the settlement to somebody who stores it together with something else. Until one of the two methods below
-   * says how that went, the attempt does not end in any other way but by the loss of its lease.
+   * The caller stores the settlement, together with something else. Until it commits or abandons that, the attempt ends
+   * only if its lease is lost; any other outcome is deferred. Aborts the returned signal when the caller is to give up.
+   *
+   * @throws {InvalidArgument} if the attempt has ended, or is being settled externally already.
    */
-  beginExternalSettlement(): void {
-    this.#elsewhere = true;
+  beginExternalSettlement(): AbortSignal {
+    if (this.hasEnded || this.#external !== null) {
+      throw new InvalidArgument(`succeedWith was called after the attempt on task ${this.id} ended`);
+    }
+    this.#external = new ExternalSettlement();
+    return this.#external.signal;
   }
 
-  /** It was stored, and this is what the task became. */
+  /** The external settlement was stored, and the task is `status` now. */
   commitExternalSettlement(status: TaskStatus): void {
-    this.#elsewhere = false;
+    const external = this.#external;
+    this.#external = null;
     if (this.hasEnded) return;
     this.hasEnded = true;
     this.durationMs = monotonicMs() - this.startedAtMs;
-    this.#owner.settledExternally(this, status);
-    if (this.#thrownMeanwhile !== null) this.#owner.threwLate(this, this.#thrownMeanwhile.thrown);
+    this.owner.settledExternally(this, status);
+    if (external?.hasThrown) this.owner.threwLate(this, external.thrown);
   }
 
-  /** It was not stored: the attempt ends as it would have. */
+  /** The external settlement was not stored: the attempt goes on, or ends with the outcome that was deferred. */
   abandonExternalSettlement(): void {
-    this.#elsewhere = false;
-    if (this.#meanwhile !== null) this.end(this.#meanwhile);
-  }
-
-  get settled(): Promise<SettledTask> {
-    const { store } = this.#owner.wadi;
-    return this.settlementResult.settled(this.task, () => store.get({ id: this.id }, { meter: this.meter }));
-  }
-
-  async progress(value: number | null, message?: string): Promise<void> {
-    const progress = fraction("progress", value);
-    if (message !== undefined && typeof message !== "string") {
-      throw new InvalidArgument(`the message of progress must be a string, got ${typeof message}`);
-    }
-    this.requireLease();
-    // Some clients drop a byte order mark, NUL and lone surrogates are refused by Postgres.
-    const text =
-      message
-        ?.replaceAll("\0", "")
-        .replace(/^\ufeff+/, "")
-        .toWellFormed() ?? null;
-    const { store } = this.#owner.wadi;
-    this.applyRenewal(await store.progress(this, { progress, message: text }, { meter: this.meter }));
-    this.requireLease();
-  }
-
-  async heartbeat(): Promise<{ readonly canceled: boolean }> {
-    this.requireLease();
-    const { wadi, leaseMs } = this.#owner;
-    this.applyRenewal((await wadi.store.heartbeat([this], leaseMs, { meter: this.meter }))[0]);
-    this.requireLease();
-    return { canceled: this.canceled };
-  }
-
-  async submit(
-    child: string | AnyTaskDefinition,
-    payload: unknown,
-    options?: SubmitOptions,
-  ): Promise<SubmittedTask> {
-    this.requireLease();
-    const { id, rootId, correlationId } = this.task;
-    // Itself, and not a copy: children of one tick that have the same parent share a round trip.
-    const lineage = { parentId: id, rootId: rootId ?? id, correlationId, held: this };
-    try {
-      return await this.#owner.wadi.submitFrom(lineage, child, payload, options);
-    } catch (error) {
-      if (error instanceof LostLease) this.lose();
-      throw error;
-    }
-  }
-
-  async succeedWith<Result>(statements: readonly UserStatement[], result: Result): Promise<Result> {
-    const { wadi } = this.#owner;
-    const what = `the result of ${this.task.name}`;
-    const schema = this.member.registration.result;
-    const given = result === undefined ? null : result;
-    const value = schema === null ? given : await validate(schema, "result", this.task, given);
-    const resultJson = encodeJson(value, what, wadi.executor);
-    this.requireLease();
-    if (this.hasEnded || this.#elsewhere) {
-      throw new InvalidArgument(`succeedWith was called after the attempt on task ${this.id} ended`);
-    }
-    this.beginExternalSettlement();
-    this.#giveUp = new AbortController();
-    try {
-      const { signal } = this.#giveUp;
-      const deadlineMs = Number.isFinite(this.deadlineMs) ? toEpochMs(this.deadlineMs) : undefined;
-      const call = { meter: this.meter, deadlineMs, signal };
-      await commitSuccess(wadi.store, this.task, statements, resultJson, call);
-    } catch (error) {
-      if (error instanceof LostLease) this.lose();
-      if (error instanceof TaskCanceled) this.applyRenewal({ id: this.id, cancelRequested: true });
-      this.abandonExternalSettlement();
-      throw error;
-    }
-    this.commitExternalSettlement("succeeded");
-    return result;
+    const outcome = this.#external?.outcome ?? null;
+    this.#external = null;
+    if (outcome !== null) this.end(outcome);
   }
 }

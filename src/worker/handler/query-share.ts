@@ -1,17 +1,17 @@
 import { QueryLimit } from "../../core/errors/errors.ts";
 import { QueryMeter } from "../../core/session/query-meter.ts";
 
-/** What the shares of a drain are parts of. */
+/** The queries of one drain, which its attempts share. */
 export interface SharedQueries {
   readonly maxQueries: number;
   readonly meter: QueryMeter;
-  /** Those who have sent something and have not ended. */
+  /** Shares of attempts that have sent something and have not ended. */
   readonly shares: Set<QueryShare>;
-  /** Whether `share` may send that many statements more. */
+  /** Whether `share` may send that many more statements. */
   grants(share: QueryShare, statements: number): boolean;
 }
 
-/** Counts what one attempt sends through its context, and refuses what its drain needs to settle what it holds. */
+/** Counts the statements that one attempt sends through its context, and refuses those that its drain needs for settling. */
 export class QueryShare extends QueryMeter {
   readonly #all: SharedQueries;
 
@@ -35,7 +35,7 @@ export class QueryShare extends QueryMeter {
   }
 }
 
-/** For what a handler can do without: nothing was sent, and that is all. */
-export function unlessOutOfQueries(error: unknown): void {
+/** Ignores a refusal for lack of queries: progress reports and heartbeats are optional. */
+export function ignoreQueryLimit(error: unknown): void {
   if (!(error instanceof QueryLimit)) throw error;
 }

@@ -1,0 +1,95 @@
+/**
+ * What a handler can ask of the database for its attempt. Each request is one round trip, and applies what the answer says
+ * of the lease.
+ */
+
+import { toEpochMs } from "../../core/clock.ts";
+import { InvalidArgument, LostLease, TaskCanceled } from "../../core/errors/errors.ts";
+import { encodeJson } from "../../core/json/json.ts";
+import type { SubmittedTask } from "../../core/operations/submit.ts";
+import { fraction } from "../../core/validate.ts";
+import type { AnyTaskDefinition } from "../../producer/define-task.ts";
+import type { SubmitOptions } from "../../producer/submit/submit-options.ts";
+import type { UserStatement } from "../task-context.ts";
+import type { Attempt } from "./attempt.ts";
+import type { SettledTask } from "./settlement-result.ts";
+import { commitSuccess } from "./succeed-with.ts";
+import { validate } from "./validate.ts";
+
+export async function reportProgress(
+  attempt: Attempt,
+  value: number | null,
+  message?: string,
+): Promise<void> {
+  const progress = fraction("progress", value);
+  if (message !== undefined && typeof message !== "string") {
+    throw new InvalidArgument(`the message of progress must be a string, got ${typeof message}`);
+  }
+  attempt.requireLease();
+  // Some clients drop a byte order mark; Postgres refuses NUL and lone surrogates.
+  const text =
+    message
+      ?.replaceAll("\0", "")
+      .replace(/^\ufeff+/, "")
+      .toWellFormed() ?? null;
+  const { meter, owner } = attempt;
+  attempt.applyRenewal(await owner.wadi.store.progress(attempt, { progress, message: text }, { meter }));
+  attempt.requireLease();
+}
+
+export async function renewLease(attempt: Attempt): Promise<{ readonly canceled: boolean }> {
+  attempt.requireLease();
+  const { meter, owner } = attempt;
+  attempt.applyRenewal((await owner.wadi.store.heartbeat([attempt], owner.leaseMs, { meter }))[0]);
+  attempt.requireLease();
+  return { canceled: attempt.canceled };
+}
+
+export async function submitChild(
+  attempt: Attempt,
+  child: string | AnyTaskDefinition,
+  payload: unknown,
+  options?: SubmitOptions,
+): Promise<SubmittedTask> {
+  attempt.requireLease();
+  const { id, rootId, correlationId } = attempt.task;
+  // The attempt itself, not a copy: children that one tick submits for the same parent share a round trip.
+  const lineage = { parentId: id, rootId: rootId ?? id, correlationId, held: attempt };
+  try {
+    return await attempt.owner.wadi.submitFrom(lineage, child, payload, options);
+  } catch (error) {
+    if (error instanceof LostLease) attempt.lose();
+    throw error;
+  }
+}
+
+export async function succeedWith(
+  attempt: Attempt,
+  statements: readonly UserStatement[],
+  result: unknown,
+): Promise<unknown> {
+  const { meter, owner, task } = attempt;
+  const { wadi } = owner;
+  const schema = attempt.member.registration.result;
+  const given = result === undefined ? null : result;
+  const value = schema === null ? given : await validate(schema, "result", task, given);
+  const resultJson = encodeJson(value, `the result of ${task.name}`, wadi.executor);
+  attempt.requireLease();
+  const signal = attempt.beginExternalSettlement();
+  try {
+    const deadlineMs = Number.isFinite(attempt.deadlineMs) ? toEpochMs(attempt.deadlineMs) : undefined;
+    await commitSuccess(wadi.store, task, statements, resultJson, { meter, deadlineMs, signal });
+  } catch (error) {
+    if (error instanceof LostLease) attempt.lose();
+    if (error instanceof TaskCanceled) attempt.applyRenewal({ id: task.id, cancelRequested: true });
+    attempt.abandonExternalSettlement();
+    throw error;
+  }
+  attempt.commitExternalSettlement("succeeded");
+  return result;
+}
+
+/** The task as the database has it after the settlement. Never rejects. */
+export function settledTask({ meter, owner, settlementResult, task }: Attempt): Promise<SettledTask> {
+  return settlementResult.settled(task, () => owner.wadi.store.get({ id: task.id }, { meter }));
+}
