@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Row, Value } from "../src/core/executor.ts";
 import type { StatementName, StatementParams } from "../src/core/generated/statements.ts";
-import { bind } from "../src/core/statement.ts";
+import { bind } from "../src/core/operations/statement.ts";
 import { postgres } from "../src/protocol/postgres.ts";
 import { createDatabase } from "./postgres.ts";
 

@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import type { Dialect, Row } from "../src/core/executor.ts";
 import type { StatementName, StatementParams } from "../src/core/generated/statements.ts";
-import { bind } from "../src/core/statement.ts";
+import { bind } from "../src/core/operations/statement.ts";
 import { betterSqlite3 } from "../src/drivers/better-sqlite3.ts";
 import { sqlite } from "../src/protocol/sqlite.ts";
 import { createStatementDatabase } from "./postgres-client.ts";

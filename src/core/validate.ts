@@ -5,9 +5,6 @@ import { renamedOption } from "./renamed-options.ts";
 /** Longest name, queue, key or correlation id, in characters; an index limits their bytes too. */
 const MAX_TEXT = 1024;
 
-/** Longest time a timer takes; a longer one would end at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** Longest delay, 3000 years: a due time past 2^53 is one that some clients refuse to read. */
 export const MAX_DELAY_MS = 1e14;
 

@@ -1,5 +1,6 @@
 import { InvalidArgument } from "../core/errors/errors.ts";
-import { integer, MAX_TIMER_MS, onlyKnown, show } from "../core/validate.ts";
+import { MAX_TIMER_MS } from "../core/timers.ts";
+import { integer, onlyKnown, show } from "../core/validate.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import type { Worker } from "../worker/worker.ts";

@@ -1,7 +1,8 @@
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { checkIndexedTogether } from "../core/index-limits.ts";
 import type { IfWritable, JsonForm } from "../core/json/json-form.ts";
-import { integer, MAX_TIMER_MS, onlyKnown, optionalText, show, text } from "../core/validate.ts";
+import { MAX_TIMER_MS } from "../core/timers.ts";
+import { integer, onlyKnown, optionalText, show, text } from "../core/validate.ts";
 import { checkLimits, type TaskLimits } from "./limits.ts";
 import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
 

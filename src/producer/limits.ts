@@ -1,7 +1,8 @@
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { MAX_LIMITS_KEY_BYTES } from "../core/index-limits.ts";
 import type { LimitRow } from "../core/operations/submit.ts";
-import { integer, MAX_TIMER_MS, onlyKnown, text } from "../core/validate.ts";
+import { MAX_TIMER_MS } from "../core/timers.ts";
+import { integer, onlyKnown, text } from "../core/validate.ts";
 
 /** At most `count` starts in any `perMs` milliseconds. */
 export interface RateLimit {

@@ -1,8 +1,9 @@
 import { monotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { NO_SIZES } from "../core/operations/large-tasks.ts";
-import { bind } from "../core/statement.ts";
-import { integer, MAX_TIMER_MS, onlyKnown, optionalSignal } from "../core/validate.ts";
+import { bind } from "../core/operations/statement.ts";
+import { MAX_TIMER_MS } from "../core/timers.ts";
+import { integer, onlyKnown, optionalSignal } from "../core/validate.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import { Drain } from "./drain/drain.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vitest";
-import { decodeTask } from "../../src/core/codec.ts";
 import type { Executor } from "../../src/core/executor.ts";
+import { decodeTask } from "../../src/core/operations/decode-task.ts";
 import * as postgresTables from "../../src/drizzle/postgres-tables.ts";
 import * as sqliteTables from "../../src/drizzle/sqlite-tables.ts";
 import { type Task, Wadi } from "../../src/index.ts";

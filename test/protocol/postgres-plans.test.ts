@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { StatementName, StatementParams } from "../../src/core/generated/statements.ts";
-import { bind } from "../../src/core/statement.ts";
+import { bind } from "../../src/core/operations/statement.ts";
 import { postgres as protocol } from "../../src/protocol/postgres.ts";
 import { createStatementDatabase, type StatementClient } from "../../testing/postgres-client.ts";
 import { PLAIN_CLAIM, taskInput } from "../../testing/task-input.ts";

@@ -2,7 +2,7 @@ import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Row, Value } from "../../src/core/executor.ts";
 import type { StatementName, StatementParams } from "../../src/core/generated/statements.ts";
-import { bind } from "../../src/core/statement.ts";
+import { bind } from "../../src/core/operations/statement.ts";
 import { sqlite as protocol } from "../../src/protocol/sqlite.ts";
 import { groupsJson } from "../../testing/groups-json.ts";
 import { createStatementDatabase, type StatementClient } from "../../testing/postgres-client.ts";

@@ -1,7 +1,7 @@
 // Fills the tables with hostile rows, runs the statements of a claim, and checks what must hold of their answers.
 
-import { decodeTask } from "../../src/core/codec.ts";
 import type { Dialect, Row } from "../../src/core/executor.ts";
+import { decodeTask } from "../../src/core/operations/decode-task.ts";
 import type { DialectClient } from "../statement-clients.ts";
 import { PLAIN_CLAIM, seededRandom } from "../task-input.ts";
 import { hostileRow, insertOf, NOW_MS, plainRow, QUEUES } from "./rows.ts";

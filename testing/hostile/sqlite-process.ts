@@ -1,6 +1,6 @@
 // Runs the rounds on one SQLite engine in a separate process: a statement that never ends can only be killed.
 import { createClient } from "@libsql/client";
-import { bind } from "../../src/core/statement.ts";
+import { bind } from "../../src/core/operations/statement.ts";
 import { libsql } from "../../src/drivers/libsql.ts";
 import { sqlite } from "../../src/protocol/sqlite.ts";
 import { type DialectClient, openDialect } from "../statement-clients.ts";

@@ -1,9 +1,9 @@
-import { sleep } from "../backoff.ts";
 import { SchemaMismatch, Unsupported } from "../errors/errors.ts";
 import type { Executor, Statement } from "../executor.ts";
-import { failedFence } from "../fence.ts";
+import { failedFence } from "../operations/fence.ts";
+import { bind } from "../operations/statement.ts";
 import type { Migration, Protocol } from "../protocol.ts";
-import { bind } from "../statement.ts";
+import { sleep } from "../timers.ts";
 import { onlyKnown } from "../validate.ts";
 import { explainVersion } from "./protocol-version.ts";
 

@@ -1,5 +1,5 @@
+import { bind } from "../operations/statement.ts";
 import type { Protocol } from "../protocol.ts";
-import { bind } from "../statement.ts";
 import { type MigrateOptions, wantedMigrations } from "./migrate.ts";
 
 /** The statements `migrate` would run on an empty database, for those who apply schema changes by hand. */

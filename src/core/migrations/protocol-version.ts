@@ -1,7 +1,7 @@
 import { ProtocolVersionMismatch } from "../errors/errors.ts";
 import type { Executor, Statement } from "../executor.ts";
-import { failedFence } from "../fence.ts";
-import { bind } from "../statement.ts";
+import { failedFence } from "../operations/fence.ts";
+import { bind } from "../operations/statement.ts";
 
 /** The CairnQ protocol version this SDK speaks. */
 export const PROTOCOL_VERSION = "1";

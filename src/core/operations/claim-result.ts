@@ -1,7 +1,8 @@
 /** The result of a claim, and how it is read from the rows of the claim's statements. */
-import { byClaimOrder, decodeTask, numberOrNull } from "../codec.ts";
+
 import type { Row } from "../executor.ts";
 import type { Task, TaskStatus } from "../task.ts";
+import { decodeTask, numberOrNull } from "./decode-task.ts";
 import { NO_SIZES, type SizeReport } from "./large-tasks.ts";
 
 /** Due tasks of one name that a worker has no handler for. */
@@ -129,4 +130,9 @@ function decodeRecovered({ id, name, queue, attempt, status }: Row): RecoveredTa
 
 function decodeUnhandled({ queue, name, tasks }: Row): UnhandledTasks {
   return { name: String(name), queue: String(queue), tasks: Number(tasks) };
+}
+
+/** The order in which a claim takes tasks: by priority, due time and id. */
+export function byClaimOrder(a: Task, b: Task): number {
+  return b.priority - a.priority || a.runAtMs - b.runAtMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

@@ -1,10 +1,10 @@
 /** The claim: recovers expired leases, leases due tasks to a worker and asks when the next task is due. */
 import type { Row, Statement } from "../executor.ts";
-import type { Operation, SqlTarget } from "../operation.ts";
-import { bind } from "../statement.ts";
 import { type ClaimPool, limitPools, requestedTasks, splitPrefetch } from "./claim-pools.ts";
 import { type ClaimResult, decodeClaim, decodeClaimOnly, isClaimedRow } from "./claim-result.ts";
 import { NO_SIZES, reportSizes, type SizeTracking, tasksThatFit } from "./large-tasks.ts";
+import type { Operation, SqlTarget } from "./operation.ts";
+import { bind } from "./statement.ts";
 
 /** Most names of unhandled tasks that a claim reports. */
 const MAX_UNHANDLED = 20;

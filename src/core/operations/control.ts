@@ -1,9 +1,9 @@
-import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
-import { type Operation, type SqlTarget, single } from "../operation.ts";
-import { bind, type Values } from "../statement.ts";
 import { isTerminal, type Task } from "../task.ts";
+import { decodeTask } from "./decode-task.ts";
+import { type Operation, type SqlTarget, single } from "./operation.ts";
 import { refValues, type TaskRef } from "./read.ts";
+import { bind, type Values } from "./statement.ts";
 
 /** Null filters match everything. */
 export type PurgeFilter = Values<"purge_tasks">;

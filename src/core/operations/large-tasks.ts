@@ -1,7 +1,8 @@
 /** Keeps the response of a claim below the size that a database or its client can send. */
-import { numberOrNull } from "../codec.ts";
+
 import type { Row } from "../executor.ts";
 import { byteLength } from "../json/json.ts";
+import { numberOrNull } from "./decode-task.ts";
 
 /** A due task that is too large for any response of this database, even for one that holds nothing else. */
 export interface OversizedTask {

@@ -1,8 +1,8 @@
 /** Operations on leases that a worker holds: extend them, check them, report progress under them. */
 import type { Row } from "../executor.ts";
-import { type Operation, type SqlTarget, single } from "../operation.ts";
 import type { QueryMeter } from "../session/query-meter.ts";
-import { bind } from "../statement.ts";
+import { type Operation, type SqlTarget, single } from "./operation.ts";
+import { bind } from "./statement.ts";
 
 /** A task and the token of the claim that holds it. */
 export interface LeaseRef {

@@ -1,8 +1,8 @@
-import { decodeFailure, decodeTask, numberOrNull } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
-import { type Operation, type SqlTarget, single } from "../operation.ts";
-import { bind, type Values } from "../statement.ts";
 import type { Task, TaskFailure, TaskStatus } from "../task.ts";
+import { decodeFailure, decodeTask, numberOrNull } from "./decode-task.ts";
+import { type Operation, type SqlTarget, single } from "./operation.ts";
+import { bind, type Values } from "./statement.ts";
 
 /** One task, by its id or by the key that points at it. */
 export type TaskRef = { readonly id: string } | { readonly key: string };

@@ -1,8 +1,8 @@
 import type { Row, Statement } from "../executor.ts";
-import type { Operation, SqlTarget } from "../operation.ts";
-import { bind } from "../statement.ts";
 import { type ErrorEnvelope, isTerminal, type TaskStatus } from "../task.ts";
 import type { LeaseRef } from "./lease.ts";
+import type { Operation, SqlTarget } from "./operation.ts";
+import { bind } from "./statement.ts";
 
 /**
  * How an attempt ended.

@@ -1,10 +1,10 @@
-import { decodeTask } from "../codec.ts";
 import type { Row, Statement } from "../executor.ts";
 import type { StatementName } from "../generated/statements.ts";
-import type { Operation, SqlTarget } from "../operation.ts";
-import { bind, type Values } from "../statement.ts";
 import type { ConflictPolicy, Task } from "../task.ts";
+import { decodeTask } from "./decode-task.ts";
+import type { Operation, SqlTarget } from "./operation.ts";
 import { selectTasks } from "./read.ts";
+import { bind, type Values } from "./statement.ts";
 
 /** A row of `wadi_limits`. */
 export interface LimitRow {

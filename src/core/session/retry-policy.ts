@@ -1,6 +1,7 @@
 /** How an operation is sent again after a failure that may pass. */
 import type { Backoff } from "../backoff.ts";
-import { integer, MAX_TIMER_MS } from "../validate.ts";
+import { MAX_TIMER_MS } from "../timers.ts";
+import { integer } from "../validate.ts";
 
 /** How often and how long an operation is sent again after a transient or unknown failure. */
 export interface RetryPolicy extends Backoff {

@@ -1,11 +1,12 @@
-import { backoffDelay, sleep } from "../backoff.ts";
+import { backoffDelay } from "../backoff.ts";
 import { monotonicMs } from "../clock.ts";
 import { type DriverError, WadiError } from "../errors/errors.ts";
 import type { ErrorClass, Executor, Row, Statement } from "../executor.ts";
 import { type MigrateOptions, migrate } from "../migrations/migrate.ts";
 import { explainVersion, isGuarded, otherVersion } from "../migrations/protocol-version.ts";
-import { type Operation, type SqlTarget, single } from "../operation.ts";
-import { bind } from "../statement.ts";
+import { type Operation, type SqlTarget, single } from "../operations/operation.ts";
+import { bind } from "../operations/statement.ts";
+import { sleep } from "../timers.ts";
 import { type CallOptions, type Deadline, deadlineOf } from "./call-options.ts";
 import { executorOfCall } from "./executor-of-call.ts";
 import { driverError, isTransient, lateError, mayBeGuard } from "./failure.ts";

@@ -1,7 +1,5 @@
 import { InvalidArgument } from "../errors/errors.ts";
 import type { Executor } from "../executor.ts";
-import { fenceOperation } from "../fence.ts";
-import { asResend, combineTwo, type Operation, type SqlTarget } from "../operation.ts";
 import { type ClaimRequest, claim } from "../operations/claim.ts";
 import type { ClaimResult } from "../operations/claim-result.ts";
 import {
@@ -15,9 +13,11 @@ import {
   type SweepResult,
   sweepTasks,
 } from "../operations/control.ts";
+import { fenceOperation } from "../operations/fence.ts";
 import { taskBytesPerResponse } from "../operations/large-tasks.ts";
 import type { LeaseRef, LeaseRenewal } from "../operations/lease.ts";
 import { checkLeases, type ProgressReport, renewLeases, updateProgress } from "../operations/lease.ts";
+import { asResend, combineTwo, type Operation, type SqlTarget } from "../operations/operation.ts";
 import {
   getStates,
   getStatus,

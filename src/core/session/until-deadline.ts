@@ -1,7 +1,7 @@
 /** A wait that ends at a deadline: a database may never answer. */
-import { sleep } from "../backoff.ts";
+
 import { monotonicMs } from "../clock.ts";
-import { MAX_TIMER_MS } from "../validate.ts";
+import { MAX_TIMER_MS, sleep } from "../timers.ts";
 import type { Deadline } from "./call-options.ts";
 import type { RequestAbort } from "./request-abort.ts";
 

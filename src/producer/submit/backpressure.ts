@@ -1,10 +1,11 @@
-import { backoffDelay, sleep } from "../../core/backoff.ts";
+import { backoffDelay } from "../../core/backoff.ts";
 import { monotonicMs } from "../../core/clock.ts";
 import { InvalidArgument, QueueFull } from "../../core/errors/errors.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import { type CallOptions, hasEnded } from "../../core/session/call-options.ts";
 import type { Store } from "../../core/session/store.ts";
-import { integer, MAX_TIMER_MS } from "../../core/validate.ts";
+import { MAX_TIMER_MS, sleep } from "../../core/timers.ts";
+import { integer } from "../../core/validate.ts";
 import { countAnswered } from "./answered-submits.ts";
 
 export interface BackpressureOptions {

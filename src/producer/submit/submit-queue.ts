@@ -1,9 +1,9 @@
 import { isRefusal } from "../../core/errors/errors.ts";
 import type { LeaseRef } from "../../core/operations/lease.ts";
+import { type SplitLimits, splitTasks } from "../../core/operations/split-tasks.ts";
 import type { NewTask, SubmittedTask } from "../../core/operations/submit.ts";
 import { type CallOptions, hasEnded } from "../../core/session/call-options.ts";
 import { isTooLarge } from "../../core/session/pages.ts";
-import { type SplitLimits, splitTasks } from "../../core/split-tasks.ts";
 
 /** How a submit is sent. */
 export interface SendOptions {

@@ -1,10 +1,10 @@
 import { AlreadyExists, InvalidArgument } from "../../core/errors/errors.ts";
-import { fenceKeys } from "../../core/operations/key-fence.ts";
+import { fenceKeys } from "../../core/operations/fence-keys.ts";
+import { splitTasks } from "../../core/operations/split-tasks.ts";
 import { type NewTask, type SubmittedTask, submit } from "../../core/operations/submit.ts";
 import { type CallOptions, refuseOpenTransaction } from "../../core/session/call-options.ts";
 import { isTooLarge } from "../../core/session/pages.ts";
 import type { Store } from "../../core/session/store.ts";
-import { splitTasks } from "../../core/split-tasks.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import { notRejected } from "../transactional/shared.ts";

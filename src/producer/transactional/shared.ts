@@ -1,11 +1,11 @@
 import { AlreadyExists, InvalidArgument } from "../../core/errors/errors.ts";
-import { combine, type Operation } from "../../core/operation.ts";
 import { type CanceledTask, cancelTask } from "../../core/operations/control.ts";
-import { fenceKeys } from "../../core/operations/key-fence.ts";
+import { fenceKeys } from "../../core/operations/fence-keys.ts";
+import { combine, type Operation } from "../../core/operations/operation.ts";
 import type { TaskRef } from "../../core/operations/read.ts";
+import { splitTasks } from "../../core/operations/split-tasks.ts";
 import { type NewTask, type SubmittedTask, submit } from "../../core/operations/submit.ts";
 import type { Store } from "../../core/session/store.ts";
-import { splitTasks } from "../../core/split-tasks.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
 import { prepareMany, validateMany } from "../submit/entries.ts";
 import type { Prepare } from "../submit/prepare-task.ts";

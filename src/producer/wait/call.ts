@@ -1,4 +1,4 @@
-import { type Backoff, backoffDelay, sleep } from "../../core/backoff.ts";
+import { type Backoff, backoffDelay } from "../../core/backoff.ts";
 import { monotonicMs } from "../../core/clock.ts";
 import {
   DriverError,
@@ -9,6 +9,7 @@ import {
 } from "../../core/errors/errors.ts";
 import type { NewTask, SubmittedTask } from "../../core/operations/submit.ts";
 import { isTerminal, type Task } from "../../core/task.ts";
+import { sleep } from "../../core/timers.ts";
 import type { Submitter } from "../submit/submitter.ts";
 import type { PollLoop } from "./poll-loop.ts";
 import { GRACE_MS } from "./trip.ts";

@@ -1,7 +1,7 @@
 import { byteLength } from "../../core/json/json.ts";
 import type { TaskRef, TaskState } from "../../core/operations/read.ts";
 import type { Task } from "../../core/task.ts";
-import { MAX_TIMER_MS } from "../../core/validate.ts";
+import { MAX_TIMER_MS } from "../../core/timers.ts";
 import type { PollPace } from "./poll-pace.ts";
 
 /** What a wait reports to the method that began it. After `timedOut`, `failed` and the last `ended` nothing follows. */

@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS } from "../../core/validate.ts";
+import { MAX_TIMER_MS } from "../../core/timers.ts";
 
 export interface PollPaceOptions {
   readonly timeoutMs: number;

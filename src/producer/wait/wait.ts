@@ -1,7 +1,8 @@
 import { TaskTimeout } from "../../core/errors/errors.ts";
 import type { TaskRef } from "../../core/operations/read.ts";
 import type { Task } from "../../core/task.ts";
-import { integer, MAX_TIMER_MS, onlyKnown, optionalSignal } from "../../core/validate.ts";
+import { MAX_TIMER_MS } from "../../core/timers.ts";
+import { integer, onlyKnown, optionalSignal } from "../../core/validate.ts";
 import type { OpenWait } from "./open-wait.ts";
 import type { PollLoop } from "./poll-loop.ts";
 

@@ -1,4 +1,4 @@
-import { byClaimOrder } from "../../core/codec.ts";
+import { byClaimOrder } from "../../core/operations/claim-result.ts";
 import type { Start } from "../../core/operations/settle.ts";
 import type { Task } from "../../core/task.ts";
 import type { Attempt } from "../handler/attempt.ts";

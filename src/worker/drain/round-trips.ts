@@ -6,7 +6,7 @@ import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { SettleResult } from "../../core/operations/settle.ts";
 import type { CallOptions } from "../../core/session/call-options.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
-import { MAX_TIMER_MS } from "../../core/validate.ts";
+import { MAX_TIMER_MS } from "../../core/timers.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import { report } from "../hooks.ts";
 import { startOf } from "./crash-isolation.ts";

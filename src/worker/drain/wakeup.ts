@@ -1,5 +1,5 @@
 import { monotonicMs } from "../../core/clock.ts";
-import { MAX_TIMER_MS } from "../../core/validate.ts";
+import { MAX_TIMER_MS } from "../../core/timers.ts";
 
 /** Wakes one loop: when somebody calls it, or at a time. */
 export class Wakeup {

@@ -1,6 +1,7 @@
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import { checkIndexedTogether } from "../../core/index-limits.ts";
-import { integer, MAX_TIMER_MS, onlyKnown, optionalText, show, text } from "../../core/validate.ts";
+import { MAX_TIMER_MS } from "../../core/timers.ts";
+import { integer, onlyKnown, optionalText, show, text } from "../../core/validate.ts";
 import { type AnyTaskDefinition, defineTask, noDefinition } from "../../producer/define-task.ts";
 import type { StandardSchemaV1 } from "../../producer/standard-schema.ts";
 import type { BatchHandler, Handler } from "../task-context.ts";

@@ -1,11 +1,12 @@
-import { type Backoff, backoffDelay, sleep } from "../../core/backoff.ts";
+import { type Backoff, backoffDelay } from "../../core/backoff.ts";
 import { LostLease, TaskCanceled, WadiError } from "../../core/errors/errors.ts";
-import { failedFence, fenceLease } from "../../core/fence.ts";
-import type { Operation } from "../../core/operation.ts";
+import { failedFence, fenceLease } from "../../core/operations/fence.ts";
+import type { Operation } from "../../core/operations/operation.ts";
+import { bind } from "../../core/operations/statement.ts";
 import type { CallOptions } from "../../core/session/call-options.ts";
 import type { Store } from "../../core/session/store.ts";
-import { bind } from "../../core/statement.ts";
 import type { Task } from "../../core/task.ts";
+import { sleep } from "../../core/timers.ts";
 import type { UserStatement } from "../task-context.ts";
 import { userStatements } from "./user-statements.ts";
 

@@ -1,5 +1,6 @@
 import { InvalidArgument } from "../../core/errors/errors.ts";
-import { integer, MAX_TIMER_MS, onlyKnown, optionalSignal } from "../../core/validate.ts";
+import { MAX_TIMER_MS } from "../../core/timers.ts";
+import { integer, onlyKnown, optionalSignal } from "../../core/validate.ts";
 import type { DrainSummary } from "../drain-summary.ts";
 import type { Runner } from "./runner.ts";
 import type { WorkerStats } from "./stats.ts";

@@ -1,8 +1,8 @@
-import { sleep } from "../../core/backoff.ts";
 import { monotonicMs, toEpochMs } from "../../core/clock.ts";
 import type { Executor } from "../../core/executor.ts";
 import type { Retention } from "../../core/operations/control.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
+import { sleep } from "../../core/timers.ts";
 import type { Wadi } from "../../producer/wadi.ts";
 
 export interface MaintenanceOptions {

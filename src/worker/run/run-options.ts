@@ -1,6 +1,7 @@
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { Retention } from "../../core/operations/control.ts";
-import { integer, MAX_TIMER_MS } from "../../core/validate.ts";
+import { MAX_TIMER_MS } from "../../core/timers.ts";
+import { integer } from "../../core/validate.ts";
 import { checkRetention, type RetentionRule } from "../../producer/retention.ts";
 
 /** How a worker that stays looks for tasks, and what it deletes. */

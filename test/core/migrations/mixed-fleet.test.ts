@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { migrationScript } from "../../../src/core/migrations/migration-script.ts";
-import { bind } from "../../../src/core/statement.ts";
+import { bind } from "../../../src/core/operations/statement.ts";
 import type { Executor } from "../../../src/driver.ts";
 import { Wadi } from "../../../src/index.ts";
 import { postgres } from "../../../src/protocol/postgres.ts";

@@ -1,6 +1,6 @@
-import type { Limits } from "./executor.ts";
-import { byteLength } from "./json/json.ts";
-import type { NewTask } from "./operations/submit.ts";
+import type { Limits } from "../executor.ts";
+import { byteLength } from "../json/json.ts";
+import type { NewTask } from "./submit.ts";
 
 /** What a task takes in addition to its texts: field names, numbers, ids and quotes, as they are and escaped. */
 const OVERHEAD = { param: 400, request: 500 };

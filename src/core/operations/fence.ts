@@ -1,7 +1,7 @@
-import { LostLease, type WadiError } from "./errors/errors.ts";
-import type { Statement } from "./executor.ts";
+import { LostLease, type WadiError } from "../errors/errors.ts";
+import type { Statement } from "../executor.ts";
+import type { LeaseRef } from "./lease.ts";
 import type { Operation, SqlTarget } from "./operation.ts";
-import type { LeaseRef } from "./operations/lease.ts";
 import { bind } from "./statement.ts";
 
 /** Makes its batch fail unless the lease is held, or also if a cancel was requested. */

@@ -1,6 +1,7 @@
-import type { Row, Value } from "./executor.ts";
-import { decodeJson } from "./json/json.ts";
-import type { ErrorEnvelope, Json, Task, TaskFailure, TaskStatus } from "./task.ts";
+/** Reads tasks and failures from the rows of the database. */
+import type { Row, Value } from "../executor.ts";
+import { decodeJson } from "../json/json.ts";
+import type { ErrorEnvelope, Json, Task, TaskFailure, TaskStatus } from "../task.ts";
 
 /** 64-bit integers arrive as digits from Postgres. */
 export function numberOrNull(value: Value | undefined): number | null {
@@ -71,9 +72,4 @@ export function decodeFailure(row: Row): TaskFailure {
     workerId: row.worker_id as string | null,
     failedAtMs: decodeNumber(row.failed_at_ms),
   };
-}
-
-/** The order of a claim. */
-export function byClaimOrder(a: Task, b: Task): number {
-  return b.priority - a.priority || a.runAtMs - b.runAtMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

@@ -1,6 +1,6 @@
-import type { Statement, Value } from "./executor.ts";
-import type { StatementName, StatementParams } from "./generated/statements.ts";
-import type { Protocol } from "./protocol.ts";
+import type { Statement, Value } from "../executor.ts";
+import type { StatementName, StatementParams } from "../generated/statements.ts";
+import type { Protocol } from "../protocol.ts";
 
 /** Which SQL to bind to, and the present time for the statements that take one; null leaves it to the database. */
 export interface Binding {

@@ -1,7 +1,7 @@
 import { AlreadyExists, type WadiError } from "../errors/errors.ts";
-import { fenceText } from "../fence.ts";
-import type { Operation, SqlTarget } from "../operation.ts";
-import { bind } from "../statement.ts";
+import { fenceText } from "./fence.ts";
+import type { Operation, SqlTarget } from "./operation.ts";
+import { bind } from "./statement.ts";
 import type { NewTask } from "./submit.ts";
 
 /** Under which circumstances a key that has a task already undoes the whole batch. */

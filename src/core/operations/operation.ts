@@ -1,6 +1,6 @@
-import type { WadiError } from "./errors/errors.ts";
-import type { Dialect, Executor, Row, SendOptions, Statement } from "./executor.ts";
-import type { Protocol } from "./protocol.ts";
+import type { WadiError } from "../errors/errors.ts";
+import type { Dialect, Executor, Row, SendOptions, Statement } from "../executor.ts";
+import type { Protocol } from "../protocol.ts";
 
 /**
  * One operation as data: a fixed list of statements that is one round trip, and how to read the rows.
