@@ -1,30 +1,8 @@
-import { globSync, readFileSync } from "node:fs";
-import { posix } from "node:path";
+// Holds the structure: which room may import which, no circles, Web globals only, and no file too long.
+
 import { describe, expect, it } from "vitest";
 import { entryPoints } from "../scripts/build/declarations.ts";
-
-interface Import {
-  /** A path from the root of the repository, or the name of a package. */
-  readonly target: string;
-  readonly isType: boolean;
-}
-
-const read = (file: string) => readFileSync(file, "utf8");
-const filesOf = (room: string) =>
-  globSync(`${room}/**/*.{ts,mts,js,mjs}`).filter((file) => !/\/generated\//.test(file));
-
-const IMPORT =
-  /^\s*(?:import|export)\s+(type\s+)?(?:[^;"']*?\bfrom\s*)?"([^"]+)"|\bimport\s*\(\s*"([^"]+)"/gm;
-
-function importsOf(file: string): Import[] {
-  return [...read(file).matchAll(IMPORT)].map(([, type, from, dynamic]) => {
-    const target = (from ?? dynamic)!;
-    return {
-      target: target.startsWith(".") ? posix.join(posix.dirname(file), target) : target,
-      isType: type !== undefined,
-    };
-  });
-}
+import { filesOf, type Import, importCycles, importsOf, read } from "../testing/imports.ts";
 
 /** `file -> target` for each import that `allows` does not. */
 function violations(room: string, allows: (imported: Import) => boolean): string[] {
@@ -40,6 +18,24 @@ const isPackage = (target: string) =>
   !/^(src|functions|test|testing|scripts|bench|examples|docs|protocol)\//.test(target);
 
 describe("imports go one way", () => {
+  it("never in a circle, those of types included", () => {
+    expect(importCycles(["src", "functions", "testing", "scripts", "bench", "examples"])).toEqual([]);
+  });
+
+  it("within the worker from run/ to drain/ to handler/", () => {
+    const inRooms = (...rooms: string[]) => rooms.map((room) => `worker/${room}`);
+    expect(
+      violations("src/worker/handler", ({ target }) => !isIn(target, ...inRooms("drain", "run"))),
+    ).toEqual([]);
+    expect(violations("src/worker/drain", ({ target }) => !isIn(target, ...inRooms("run")))).toEqual([]);
+  });
+
+  it("no script, benchmark, example or part of the harness imports a test", () => {
+    const rooms = ["testing", "scripts", "bench", "examples", "functions", "src"];
+    const allows = ({ target }: Import) => !target.startsWith("test/");
+    expect(rooms.flatMap((room) => violations(room, allows))).toEqual([]);
+  });
+
   it("finds them", () => {
     expect(filesOf("src/core").length).toBeGreaterThan(20);
     expect(importsOf("src/index.ts")).toContainEqual({
