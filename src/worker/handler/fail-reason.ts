@@ -1,3 +1,5 @@
+/** Turns the arguments of `ctx.fail(reason, options)` into an error envelope and a delay. */
+
 import { isErrorLike } from "../../core/errors/describe-error.ts";
 import { envelope, envelopeOf, withOwn } from "../../core/errors/error-envelope.ts";
 import { InvalidArgument } from "../../core/errors/errors.ts";
@@ -5,28 +7,44 @@ import type { JsonTarget } from "../../core/json/json.ts";
 import type { ErrorEnvelope } from "../../core/task.ts";
 import { integer, MAX_DELAY_MS, onlyKnown, text } from "../../core/validate.ts";
 
-/** What `ctx.fail` may say in addition to its reason. */
+/** Options of `ctx.fail`. Each goes before what the reason says itself. */
 export interface FailOptions {
   /** Whether the task may be tried again. @default what the reason says, else true */
   readonly retryable?: boolean | undefined;
-  /** Recorded in the error envelope. @default what the reason says, else "task_error" of a message, "handler_error" of an error */
+  /**
+   * Recorded in the error envelope.
+   * @default what the reason says, else "task_error" for a message, "handler_error" for an Error
+   */
   readonly code?: string | undefined;
   /** Any JSON value, recorded in the error envelope. */
   readonly details?: unknown;
-  /** Least time before the next attempt, in milliseconds. Minimum `0`. @default the worker's backoff */
+  /** Shortest wait before the next attempt, in milliseconds. Minimum `0`. @default the worker's backoff */
   readonly delayMs?: number | undefined;
 }
 
-/** An envelope as another attempt or SDK left it; what is not given has the default of a message. */
+/** An error envelope as a reason of `ctx.fail`, such as the stored error of another task. */
 export interface FailEnvelope extends Partial<Omit<ErrorEnvelope, "message" | "details">> {
   readonly message: string;
   readonly details?: unknown;
 }
 
-const ENVELOPE = ["type", "code", "message", "retryable", "details"];
+const FAIL_OPTIONS = Object.keys({
+  retryable: true,
+  code: true,
+  details: true,
+  delayMs: true,
+} satisfies Record<keyof FailOptions, true>);
+
+const ENVELOPE_FIELDS = Object.keys({
+  type: true,
+  code: true,
+  message: true,
+  retryable: true,
+  details: true,
+} satisfies Record<keyof FailEnvelope, true>);
 
 /**
- * The envelope and the delay of `ctx.fail(reason, options)`; a null delay leaves it to the reason, then to the backoff.
+ * The envelope and the delay of `ctx.fail(reason, options)`; null if the options have no delay.
  *
  * @throws {InvalidArgument} if the reason is none of the known forms, or an option or a field is unknown.
  */
@@ -35,7 +53,7 @@ export function failureOf(
   options: FailOptions | undefined,
   target: JsonTarget,
 ): { error: ErrorEnvelope; delayMs: number | null } {
-  onlyKnown("fail", options, ["retryable", "code", "details", "delayMs"]);
+  onlyKnown("fail", options, FAIL_OPTIONS);
   const { retryable, code, details, delayMs } = options ?? {};
   const error = reasonOf(reason, target);
   const given = {
@@ -53,13 +71,13 @@ export function failureOf(
 function reasonOf(reason: unknown, target: JsonTarget): ErrorEnvelope {
   if (typeof reason === "string") return envelope("TaskError", "task_error", reason, true);
   if (isError(reason)) return envelopeOf(reason, target);
-  if (isErrorLike(reason)) return ready(reason as FailEnvelope, target);
+  if (isErrorLike(reason)) return envelopeFrom(reason as FailEnvelope, target);
   throw new InvalidArgument(
     `fail expects a message, an Error or an envelope { type, code, message, retryable, details }, got ${reason === null ? "null" : typeof reason}`,
   );
 }
 
-/** An error of this realm or another, in contrast to a plain object with a message. */
+/** Whether it is an Error, of this realm or another, and not a plain object with a message. */
 function isError(reason: unknown): boolean {
   return (
     reason instanceof Error ||
@@ -67,8 +85,8 @@ function isError(reason: unknown): boolean {
   );
 }
 
-function ready(given: FailEnvelope, target: JsonTarget): ErrorEnvelope {
-  onlyKnown("the envelope of fail", given, ENVELOPE);
+function envelopeFrom(given: FailEnvelope, target: JsonTarget): ErrorEnvelope {
+  onlyKnown("the envelope of fail", given, ENVELOPE_FIELDS);
   const type = given.type === undefined ? "TaskError" : text("type", given.type);
   const code = given.code === undefined ? "task_error" : text("code", given.code);
   const details = withOwn(given.details, {}, target);

@@ -1,38 +1,37 @@
-import { InvalidArgument, TaskError } from "../../core/errors/errors.ts";
+import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { WorkerHooks } from "../hooks.ts";
-import type { BatchHandler, BatchResults, Handler } from "../task-context.ts";
-import type { Attempt } from "./attempt.ts";
+import type { BatchHandler, Handler } from "../task-context.ts";
+import type { Attempt, AttemptCall } from "./attempt.ts";
 import { AttemptContext } from "./attempt-context.ts";
+import { resultOf } from "./batch-results.ts";
 import type { Registration } from "./registration.ts";
 import { validate } from "./validate.ts";
 
+/** What a handler call reports to the drain that made it. */
 export interface HandlerCallOwner {
   /** Called once, when the call has returned or was cut off and all its attempts have ended. */
-  callEnded(delivery: HandlerCall): void;
+  callEnded(call: HandlerCall): void;
   /** Called with an error of the worker itself. */
   internalError(error: unknown): void;
-  /** Called with what the handler threw although all attempts of the call had ended. */
+  /** Called with an error that the handler threw after all attempts of the call had ended. */
   threwLate(attempt: Attempt, thrown: unknown): void;
 }
 
 /**
- * One call of one handler, for one task or for a batch. It is over when the call has returned, or was cut off, and all
- * its attempts have ended; these may end sooner.
+ * One call of one handler, for one task or for a batch. It has ended when the handler has returned or was cut off, and all
+ * its attempts have ended; attempts may end sooner. Only the call writes its fields.
  */
-export class HandlerCall {
+export class HandlerCall implements AttemptCall {
   readonly attempts: readonly Attempt[];
-  /** On the monotonic clock. */
+  /** On the monotonic clock, as are all its times. */
   readonly startedAtMs: number;
-  /** Attempts that have not ended. */
-  #left: number;
-  /** Whether the call has returned or was cut off. */
-  #hasReturned = false;
-  /** When it is told that its time is up, in epoch milliseconds. */
+  /** When its time is up and the signals of its attempts abort. */
   expiresAtMs: number;
-  /** When it is given up, once it was told. */
+  /** When it is cut off, once its signals have aborted. */
   cutOffAtMs = Number.POSITIVE_INFINITY;
-
   readonly #owner: HandlerCallOwner;
+  #attemptsLeft: number;
+  #hasReturned = false;
 
   constructor(
     owner: HandlerCallOwner,
@@ -42,7 +41,7 @@ export class HandlerCall {
   ) {
     this.#owner = owner;
     this.attempts = attempts;
-    this.#left = attempts.length;
+    this.#attemptsLeft = attempts.length;
     this.startedAtMs = startedAtMs;
     this.expiresAtMs = expiresAtMs;
   }
@@ -51,19 +50,18 @@ export class HandlerCall {
     return this.#hasReturned;
   }
 
-  /** One of its attempts has ended. */
+  get registration(): Registration {
+    return this.attempts[0]!.member.registration;
+  }
+
   attemptEnded(): void {
-    if (--this.#left === 0 && this.#hasReturned) this.#owner.callEnded(this);
+    if (--this.#attemptsLeft === 0 && this.#hasReturned) this.#owner.callEnded(this);
   }
 
   #return(): void {
     if (this.#hasReturned) return;
     this.#hasReturned = true;
-    if (this.#left === 0) this.#owner.callEnded(this);
-  }
-
-  get registration(): Registration {
-    return this.attempts[0]!.member.registration;
+    if (this.#attemptsLeft === 0) this.#owner.callEnded(this);
   }
 
   /** Calls the handler. Never throws. */
@@ -73,7 +71,7 @@ export class HandlerCall {
       this.#runChecked(hooks).catch((error) => this.#owner.internalError(error));
       return;
     }
-    // Nothing to wait for but the handler: one that returns at once costs no promise.
+    // With no schema and no hook to wait for, a synchronous handler costs no promise.
     try {
       const returned = this.#call(
         this.attempts.map((attempt) => new AttemptContext(attempt, attempt.task.payload)),
@@ -89,7 +87,7 @@ export class HandlerCall {
     }
   }
 
-  /** For what nobody waits for: an error of the worker itself is the drain's. */
+  /** Runs work that no caller waits for: an error there is the worker's own. */
   #guard(work: () => void): void {
     try {
       work();
@@ -98,18 +96,21 @@ export class HandlerCall {
     }
   }
 
+  /** Its time is up: aborts the signals of its attempts. It is cut off at `cutOffAtMs` if it has not returned by then. */
   expire(why: string, cutOffAtMs: number): void {
     this.expiresAtMs = Number.POSITIVE_INFINITY;
     this.cutOffAtMs = Math.min(this.cutOffAtMs, cutOffAtMs);
     for (const attempt of this.attempts) attempt.expire(why);
   }
 
+  /** Ends its attempts, and counts it as returned although the handler goes on. */
   cutOff(): void {
     this.cutOffAtMs = Number.POSITIVE_INFINITY;
     for (const attempt of this.attempts) attempt.cutOff();
     this.#return();
   }
 
+  /** Calls the handler within the `around` hook, with validated payloads, and validates the results. */
   async #runChecked({ around }: WorkerHooks): Promise<void> {
     try {
       const contexts = await this.#contexts();
@@ -120,15 +121,16 @@ export class HandlerCall {
         return this.#call(contexts);
       };
       const returned = await (around === undefined ? run() : around(contexts, run));
-      // Else a task would succeed that nobody worked on.
+      // Otherwise a task would succeed although its handler was never called.
       if (!hasRun) throw new InvalidArgument("around must call run, and return what it resolves to");
-      const { result } = this.registration;
+      const { batch, result } = this.registration;
       if (result === null) return this.#complete(returned);
       this.#return();
       for (const attempt of this.attempts) {
         if (attempt.hasEnded) continue;
         try {
-          attempt.complete(await validate(result, "result", attempt.task, this.#resultOf(attempt, returned)));
+          const { id, task } = attempt;
+          attempt.complete(await validate(result, "result", task, resultOf(id, returned, batch)));
         } catch (error) {
           attempt.fail(error);
         }
@@ -138,7 +140,7 @@ export class HandlerCall {
     }
   }
 
-  /** Of the attempts whose payload is valid; the others fail and are not delivered. */
+  /** The contexts of the attempts whose payload is valid. The other attempts fail, and the handler does not get them. */
   async #contexts(): Promise<AttemptContext[]> {
     const { payload } = this.registration;
     const contexts: AttemptContext[] = [];
@@ -161,38 +163,21 @@ export class HandlerCall {
 
   #complete(returned: unknown): void {
     this.#return();
+    const { batch } = this.registration;
     for (const attempt of this.attempts) {
       try {
-        attempt.complete(this.#resultOf(attempt, returned));
+        attempt.complete(resultOf(attempt.id, returned, batch));
       } catch (error) {
-        attempt.fail(error); // results may be an object whose getters throw
+        attempt.fail(error); // the results may be an object whose getters throw
       }
     }
   }
 
   #fail(error: unknown): void {
-    const isLate = this.#left === 0;
+    const isLate = this.#attemptsLeft === 0;
     this.#return();
     for (const attempt of this.attempts) attempt.fail(error);
     if (isLate) this.#owner.threwLate(this.attempts[0]!, error);
-  }
-
-  #resultOf({ id }: Attempt, returned: unknown): unknown {
-    if (this.registration.batch === null) return returned;
-    if (returned instanceof Map) return returned.get(id);
-    // Of which tasks they are is not known. What `Promise.all` makes of calls without a result is no loss.
-    if (Array.isArray(returned) && returned.some((value) => (value ?? null) !== null)) {
-      throw new TaskError(
-        "a batch handler returns a Map or an object with results by task id, not an array",
-        {
-          code: "invalid_result",
-          retryable: false,
-        },
-      );
-    }
-    return returned === null || typeof returned !== "object" || !Object.hasOwn(returned, id)
-      ? null
-      : (returned as Exclude<BatchResults, ReadonlyMap<string, unknown>>)[id];
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Registration } from "./registration.ts";
 
-/** One name within its pool. */
+/** How many calls of one handler may run, and how many of its tasks are ready, running or unsettled. */
 export class HandlerSlots {
   readonly registration: Registration;
   /** Most calls at once. */

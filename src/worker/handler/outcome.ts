@@ -1,3 +1,5 @@
+/** What a returned value, a thrown error or a timeout makes of an attempt. */
+
 import { type Backoff, backoffDelay } from "../../core/backoff.ts";
 import { envelope, envelopeOf } from "../../core/errors/error-envelope.ts";
 import { type TaskError, WadiError } from "../../core/errors/errors.ts";
@@ -6,10 +8,10 @@ import type { Outcome } from "../../core/operations/settle.ts";
 import type { ErrorEnvelope, Task } from "../../core/task.ts";
 import { MAX_DELAY_MS } from "../../core/validate.ts";
 
-/** Handed back without spending the attempt. */
+/** Returns the task to its queue without spending the attempt. */
 export const RELEASED: Outcome = { outcome: "release", delayMs: 0 };
 
-/** What a returned value makes of its attempt. */
+/** The outcome of an attempt whose handler returned `result`, or the error that reading `result` threw. */
 export function completed(
   { name }: Task,
   result: unknown,
@@ -24,12 +26,12 @@ export function completed(
   }
 }
 
-/** What a thrown value makes of its attempt. */
+/** The outcome of an attempt whose handler threw. */
 export function failed(task: Task, thrown: unknown, backoff: Backoff, target: JsonTarget): Outcome {
   return failedAs(task, envelopeOf(thrown, target), delayOf(thrown), backoff);
 }
 
-/** What an error makes of its attempt. `delayMs` is the least time before the next one; null: the backoff. */
+/** The outcome of an attempt that failed with `error`. `delayMs`: shortest wait before the next attempt; null: the backoff. */
 export function failedAs(
   { attempt }: Task,
   error: ErrorEnvelope,
@@ -40,7 +42,10 @@ export function failedAs(
   return { outcome: "retry", error, delayMs: delayMs ?? backoffDelay(backoff, attempt) };
 }
 
-/** The delay that a TaskError asks for: whatever was thrown may have no such field, one of another type, or one that throws. */
+/**
+ * The delay that a TaskError asks for, else null. The thrown value can be anything: the field may be missing, have another
+ * type, or throw when it is read.
+ */
 export function delayOf(thrown: unknown): number | null {
   try {
     const askedMs = Math.min(Math.max(0, Math.round((thrown as TaskError).delayMs!)), MAX_DELAY_MS);
@@ -50,7 +55,7 @@ export function delayOf(thrown: unknown): number | null {
   }
 }
 
-/** What becomes of an attempt whose time is up. */
+/** The outcome of an attempt that ran out of time. */
 export function timedOut({ attempt }: Task, message: string, backoff: Backoff): Outcome {
   const error = envelope("HandlerTimeout", "handler_timeout", message, true);
   return { outcome: "retry", error, delayMs: backoffDelay(backoff, attempt) };

@@ -1,8 +1,9 @@
-/** Runs an estimate is made from, and after how many more of them it is made anew. */
+/** How many runs an estimate is made from. */
 const SAMPLES = 64;
-const RENEW = 64;
+/** After how many more runs the estimate is computed again. */
+const REFRESH_EVERY = 64;
 
-/** How long the last runs of a name took. */
+/** How long the last runs of one handler took. */
 export class RunTimes {
   readonly #durations: number[] = [];
   #count = 0;
@@ -11,7 +12,7 @@ export class RunTimes {
 
   add(durationMs: number): void {
     this.#durations[this.#count % SAMPLES] = durationMs;
-    if (++this.#count <= SAMPLES || this.#count % RENEW === 0) this.#isCurrent = false;
+    if (++this.#count <= SAMPLES || this.#count % REFRESH_EVERY === 0) this.#isCurrent = false;
   }
 
   /** The 95th percentile in milliseconds, 0 before the first run. */

@@ -1,23 +1,23 @@
 import type { Task, TaskStatus } from "../../core/task.ts";
 
-/** How the outcome of an attempt was taken: what the task is then, or that the lease was lost and nothing was stored. */
+/** The task after an attempt was settled, or `lostLease` if its lease was lost and nothing was stored. */
 export type SettledTask<Payload = unknown, Result = unknown> =
   | Task<Payload, Result>
   | { readonly id: string; readonly status: "lostLease" };
 
-/** What became of one attempt, for a handler that wants to know. */
+/** Lets a handler wait until its attempt is settled. */
 export class SettlementResult {
   #status: TaskStatus | null | undefined;
   #notify: ((status: TaskStatus | null) => void) | null = null;
   #settled: Promise<SettledTask> | null = null;
 
-  /** The database has the outcome, and the task is `status` now; null: the lease was lost. */
+  /** The database has the outcome, and the task has this status now; null: the lease was lost. */
   resolve(status: TaskStatus | null): void {
     this.#status ??= status;
     this.#notify?.(this.#status);
   }
 
-  /** Costs the round trip of `read`, and only those who ask. Never rejects. */
+  /** Resolves after `resolve`. Only its first call costs a round trip, that of `read`. Never rejects. */
   settled(task: Task, read: () => Promise<Task | null>): Promise<SettledTask> {
     this.#settled ??= this.#settle(task, read);
     return this.#settled;

@@ -10,18 +10,17 @@ import { sleep } from "../../core/timers.ts";
 import type { UserStatement } from "../task-context.ts";
 import { userStatements } from "./user-statements.ts";
 
-/** Pauses while the database takes nothing. */
+/** Pauses between two tries while the database is unavailable. */
 const PAUSES: Backoff = { baseMs: 200, capMs: 5000 };
 
 /**
- * Commits statements of the application's own and the success of a claimed task together, in one round trip, or
- * nothing of it.
+ * Commits the application's statements and the success of a claimed task in one transaction and one round trip.
  *
- * The batch begins with a fence that fails unless the lease is held and keeps the row from everyone else. So it can be
- * sent again after a lost answer: if the first try was committed, the fence refuses the second. While the database takes nothing
- * it is sent again until the deadline of `call` or its signal.
+ * The batch begins with a fence: a statement that fails unless the lease is held, and locks the task's row. So the batch can be
+ * sent again after a lost answer: if the first try was committed, the fence refuses the second. While the database is
+ * unavailable it is sent again until the deadline or the signal of `call`.
  *
- * @throws {LostLease} if the lease ran out or is another's. @throws {TaskCanceled} if a cancel was requested.
+ * @throws {LostLease} if the lease has expired or another worker holds it. @throws {TaskCanceled} if a cancel was requested.
  * @throws {DriverError} if the database refuses one of the statements. Nothing was written in any of these cases.
  */
 export async function commitSuccess(
@@ -54,7 +53,7 @@ export async function commitSuccess(
       if (fence === "canceled") return new TaskCanceled(task);
       const kind = executor.classify(error);
       const isRefused = ["conflict", "rejected", "invalid-value", "missing-schema"].includes(kind);
-      // Wadi's own tables are there: the task was claimed from them.
+      // Wadi's tables exist, for the task was claimed from them: a missing table is one of the application's.
       return isRefused
         ? store.session.driverError("succeedWith", kind === "missing-schema" ? "rejected" : kind, error)
         : undefined;
@@ -65,7 +64,7 @@ export async function commitSuccess(
       await store.session.execute(operation, call);
     } catch (error) {
       if (!(mayBeCommitted && error instanceof LostLease)) throw error;
-      // Nobody else has this token: a success under it is that of an earlier try, whose answer was lost.
+      // The token belongs to this claim alone: a success under it is that of an earlier try, whose answer was lost.
       const now = await store.get({ id: task.id }, call);
       if (now?.status !== "succeeded" || now.workerId !== held.workerId) throw error;
     }
@@ -76,14 +75,14 @@ export async function commitSuccess(
     } catch (error) {
       const delayMs = backoffDelay(PAUSES, tries);
       const isLate = call.deadlineMs !== undefined && Date.now() + delayMs >= call.deadlineMs;
-      if (!saysNothingOfTheTask(error) || isLate) throw error;
+      if (!isUnavailable(error) || isLate) throw error;
       mayBeCommitted = true;
       await sleep(delayMs, call.signal);
     }
   }
 }
 
-/** Whether the database was not able to answer, or to take anything at all: what was to be committed is as good as before. */
-function saysNothingOfTheTask(error: unknown): boolean {
+/** Whether the database did not answer or refused everything, so that the same batch may be committed later. */
+function isUnavailable(error: unknown): boolean {
   return WadiError.is(error) && error.code === "DRIVER_ERROR" && error.retryable;
 }

@@ -1,30 +1,32 @@
+/** Checks the application's statements of `succeedWith` and turns them into statements of the executor. */
+
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { Executor, Row, SendOptions, Statement, Value } from "../../core/executor.ts";
 import { encodeJson } from "../../core/json/json.ts";
 import { onlyKnown, show } from "../../core/validate.ts";
 import type { UserStatement } from "../task-context.ts";
 
-/** Sends statements before and after the application's own, as one batch. */
-export type Around = (
+/** Sends the application's statements between `before` and `after`, as one batch. */
+export type SendBetween = (
   before: readonly Statement[],
   after: Statement,
   options: SendOptions,
 ) => Promise<readonly Row[][]>;
 
-/** What ends or begins a transaction would tear the batch apart. */
-const CONTROL =
+/** Statements that begin or end a transaction would split the batch. */
+const TRANSACTION_CONTROL =
   /^[\s;]*(?:begin|start\s+transaction|commit|end|rollback|abort|savepoint|release|prepare\s+transaction)\b/i;
-/** One statement after another. Those of a trigger are its own. */
+/** More than one statement. A CREATE may hold several: those of a trigger. */
 const SEVERAL = /^(?!\s*create\b)[^;]*;[\s;]*[^\s;]/i;
-/** Texts, quoted names and comments, in which no word and no semicolon means anything. */
+/** Strings, quoted names and comments: keywords and semicolons in them mean nothing. */
 const QUOTED = /'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--.*|\/\*[\s\S]*?(?:\*\/|$)/g;
 
 /**
- * Checks the application's statements and returns how they are sent. Nothing is sent yet.
+ * Checks the application's statements and returns a function that sends them. Nothing is sent yet.
  *
- * @throws {InvalidArgument} naming the statement that is none, or the parameter that no database takes.
+ * @throws {InvalidArgument} naming the statement that is not valid, or the parameter that this database cannot store.
  */
-export function userStatements(executor: Executor, statements: readonly UserStatement[]): Around {
+export function userStatements(executor: Executor, statements: readonly UserStatement[]): SendBetween {
   const { native, limits, dialect } = executor;
   if (!Array.isArray(statements)) {
     throw new InvalidArgument(`succeedWith takes an array of statements, got ${show(statements)}`);
@@ -35,7 +37,7 @@ export function userStatements(executor: Executor, statements: readonly UserStat
       `succeedWith takes at most ${most} statements on ${executor.name}, got ${statements.length}`,
     );
   }
-  const own = statements.map((statement, i) => {
+  const checked = statements.map((statement, i) => {
     const what = `statement ${i + 1} of succeedWith`;
     if (typeof statement?.toSQL === "function") return toStatement(statement.toSQL(), what, executor);
     const text = typeof statement?.sql === "string" ? statement.sql : undefined;
@@ -46,10 +48,11 @@ export function userStatements(executor: Executor, statements: readonly UserStat
     if (text !== undefined) onlyKnown(what, statement, ["sql", "params"]);
     return toStatement(statement, what, executor);
   });
-  if (native === undefined || !own.some((statement) => "native" in statement)) {
-    return (before, after, options) => executor.batch([...before, ...(own as Statement[]), after], options);
+  if (native === undefined || !checked.some((statement) => "native" in statement)) {
+    return (before, after, options) =>
+      executor.batch([...before, ...(checked as Statement[]), after], options);
   }
-  const prepared = own.flatMap((statement) =>
+  const prepared = checked.flatMap((statement) =>
     "native" in statement ? [statement.native] : native.prepare([statement]),
   );
   return (before, after, options) =>
@@ -75,13 +78,15 @@ function toStatement(
   return { sql, params: params.map((param, i) => toValue(param, `parameter ${i + 1} of ${what}`, executor)) };
 }
 
-/** Returns the text without what is quoted in it. */
+/** Returns the text without its strings, quoted names and comments. */
 function checkText(sql: string, what: string, dialect: Executor["dialect"]): string {
   const bare = sql.replace(QUOTED, " ");
-  if (CONTROL.test(bare)) {
-    throw new InvalidArgument(`${what} begins or ends a transaction; its batch is one already, leave it out`);
+  if (TRANSACTION_CONTROL.test(bare)) {
+    throw new InvalidArgument(
+      `${what} begins or ends a transaction; the batch is a transaction already, leave it out`,
+    );
   }
-  // Postgres refuses more than one by itself. Of SQLite's clients some run all, and some the first without a word.
+  // Postgres refuses more than one. Some SQLite clients run all of them, and some only the first, without an error.
   if (dialect === "sqlite" && SEVERAL.test(bare)) {
     throw new InvalidArgument(`${what} is more than one statement; pass each by itself`);
   }
@@ -89,8 +94,8 @@ function checkText(sql: string, what: string, dialect: Executor["dialect"]): str
 }
 
 /**
- * How many values SQLite takes for it; undefined if some have names. Postgres counts by itself, and of SQLite's clients some
- * store NULL for what is not given.
+ * How many values SQLite needs for a statement; undefined if some have names. It is counted here because some SQLite clients
+ * store NULL for a missing value; Postgres counts by itself.
  */
 function placeholders(bare: string): number | undefined {
   if (/[:@$]\w/.test(bare)) return undefined;
@@ -100,7 +105,7 @@ function placeholders(bare: string): number | undefined {
   return most;
 }
 
-/** A parameter as every driver takes it. What a driver would store as something else without a word is refused. */
+/** A parameter as every driver accepts it. A value that a driver would silently store as another one is refused. */
 function toValue(value: unknown, what: string, executor: Executor): Value {
   const { dialect } = executor;
   const isSqlite = dialect === "sqlite";

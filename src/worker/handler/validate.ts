@@ -2,7 +2,7 @@ import { TaskError } from "../../core/errors/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { invalid, type StandardSchemaV1 } from "../../producer/standard-schema.ts";
 
-/** The value as the schema makes it. @throws {TaskError} `invalid_payload` or `invalid_result` */
+/** The value as the schema returns it. @throws {TaskError} `invalid_payload` or `invalid_result` */
 export async function validate(
   schema: StandardSchemaV1,
   what: "payload" | "result",
