@@ -1,21 +1,17 @@
-import type { Executor, Limits, Row, SendOptions } from "../core/executor.ts";
+/**
+ * The driver for better-sqlite3, on Node.js. It has interactive transactions. There is no push: commits of other
+ * connections to the file are noticed by polling its data version.
+ */
+
+import type { Executor, Limits, Row } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
 import { checkClient, checkOptions } from "./shared/options.ts";
-import {
-  type BetterSqlite3Like,
-  borrow,
-  classify,
-  databaseOf,
-  type Handle,
-  isInTransaction,
-  OwnTransaction,
-} from "./sqlite/better-sqlite3-handle.ts";
-import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./sqlite/busy-retry.ts";
+import { type BetterSqlite3Like, databaseIdOf } from "./sqlite/better-sqlite3-client.ts";
+import { BetterSqlite3Connection } from "./sqlite/better-sqlite3-connection.ts";
+import { classify } from "./sqlite/better-sqlite3-errors.ts";
 import { dataVersionListener } from "./sqlite/data-version.ts";
-import { groupQueue, type Member, type Outcome } from "./sqlite/group-queue.ts";
-import { isExhausted } from "./sqlite/sqlite-errors.ts";
 
-export type { BetterSqlite3Like, BetterSqlite3StatementLike } from "./sqlite/better-sqlite3-handle.ts";
+export type { BetterSqlite3Like, BetterSqlite3StatementLike } from "./sqlite/better-sqlite3-client.ts";
 
 export interface BetterSqlite3Options {
   /**
@@ -25,35 +21,34 @@ export interface BetterSqlite3Options {
    */
   readonly journalMode?: "wal" | "keep" | undefined;
   /**
-   * How this handle syncs commits from the first statement on. `"full"` syncs each, so that a task that was accepted
-   * survives a power failure; writes of the same tick share one sync. The default does so too, but for claims: the power
-   * may take one back, and the task is queued then. `"normal"` is several times as fast and may lose
-   * the last commits with the power, though nothing with a crash of the process. better-sqlite3 lowers a handle to it
-   * on entering the write-ahead log. `"keep"` leaves it to you.
-   * @default "full" but for claims in the write-ahead log, else "keep"
+   * How commits on this handle are synced, from the first statement on. `"full"` syncs each commit, so that an accepted
+   * task survives a power failure; writes of the same tick share one sync. The default syncs all commits but claims: a
+   * power failure may undo a claim, and then its task is queued again. `"normal"` is several times as fast; a power
+   * failure may undo the last commits, while a crash of the process undoes none. `"keep"` leaves the handle's setting
+   * unchanged; better-sqlite3 sets `"normal"` when it enters the write-ahead log.
+   * @default "full" except for claims in the write-ahead log, else "keep"
    */
   readonly synchronous?: "keep" | "normal" | "full" | "extra" | undefined;
-  /** Longest wait for a lock, in milliseconds. Minimum `0`. @default the handle's own busy timeout, or 5000 if it has none */
+  /** Longest wait for a lock, in milliseconds. Minimum `0`. @default the handle's busy timeout, or 5000 if it has none */
   readonly busyTimeoutMs?: number | undefined;
   /**
-   * Whether waits and workers hear of the commits of other connections, by a read of `pragma data_version` every 20 to 50 ms while
-   * something waits or works. @default true for a file
+   * Whether waits and workers are notified of commits by other connections, found by reading `pragma data_version` every
+   * 20 to 50 ms while a wait or a worker is active. @default true for a file
    */
   readonly listen?: boolean | undefined;
 }
 
-// SQLite's own limit is 1 GB and a V8 string ends at 512 MB, but parsing this much JSON already takes half a second.
+// SQLite's limit is 1 GB and a V8 string ends at 512 MB, but parsing this much JSON already takes half a second.
 const LIMITS: Limits = { maxParamBytes: 64 * 1024 * 1024, maxBatchStatements: 1000 };
-const MAX_GROUP_STATEMENTS = 1000;
 
 /**
- * An executor on a better-sqlite3 handle, which stays yours to configure and to close.
+ * An executor on a better-sqlite3 handle, which the application configures and closes.
  *
  * Writes submitted in the same tick are committed together and settle after that COMMIT; each still succeeds or
- * fails by itself. Waiting for a lock never holds the event loop: the handle's busy timeout, as it was when this was
- * called, is set to 0 during Wadi's own statements. While you hold a transaction open on the same handle, a
- * worker waits for its end as for any lock, and a call of yours is refused at once: see `wadi.with(db)`. A handle opened
- * for Wadi alone with `{ timeout: 0 }` saves a microsecond or two a call, because there is no timeout to put aside.
+ * fails alone. Waiting for a lock never blocks the event loop: during Wadi's statements the handle's busy timeout is 0,
+ * and afterwards what it was when this function was called. While you hold a transaction open on the same handle, a
+ * worker waits for its end as for any lock, and your other calls fail immediately: see `wadi.with(db)`. A handle opened
+ * only for Wadi with `{ timeout: 0 }` saves one or two microseconds a call, because its timeout need not be changed.
  */
 export function betterSqlite3(
   db: BetterSqlite3Like,
@@ -66,172 +61,43 @@ export function betterSqlite3(
     busyTimeoutMs: "milliseconds",
     listen: "boolean",
   });
-  let skipsSyncs = false;
-  const handle = borrow(db, () => {
-    const isLog = options.journalMode !== "keep" && !db.memory;
-    if (isLog) db.pragma("journal_mode = wal");
-    const synchronous = options.synchronous ?? (isLog ? "full" : "keep");
-    skipsSyncs = isLog && options.synchronous === undefined;
-    if (synchronous !== "keep") db.pragma(`synchronous = ${synchronous}`);
+  const isLog = options.journalMode !== "keep" && !db.memory;
+  const synchronous = options.synchronous ?? (isLog ? "full" : "keep");
+  const connection = new BetterSqlite3Connection(db, {
+    pragmas: [
+      ...(isLog ? ["journal_mode = wal"] : []),
+      ...(synchronous === "keep" ? [] : [`synchronous = ${synchronous}`]),
+    ],
+    skipsSync: isLog && options.synchronous === undefined,
+    busyTimeoutMs: options.busyTimeoutMs,
   });
-  const busyTimeoutMs = options.busyTimeoutMs ?? (handle.busyTimeoutMs || DEFAULT_BUSY_TIMEOUT_MS);
-  const others = new WeakMap<object, Handle>(); // other handles on the same file whose transactions were lent
-  let held: Promise<void> | undefined; // while transaction() has the handle for itself
-
-  const isLocked = (error: unknown) => classify(error) === "busy" && !isExhausted(error);
-  const isSingle = ({ statements }: Member) => statements.length === 1;
-  const runAll = ({ statements }: Member) => statements.map(handle.query);
-
-  /** One member by itself, so that its failure is its own; but a lock, or a transaction gone, is everyone's. */
-  function isolate(member: Member, inTransaction: boolean, run: (member: Member) => Row[][]): Outcome {
-    try {
-      return { results: run(member) };
-    } catch (error) {
-      if (isLocked(error) || handle.inTransaction !== inTransaction) throw error;
-      return { error };
-    }
-  }
-
-  /** What is written to the log is safe from a crash of the process; the sync of a later commit keeps it for good. */
-  function unsynced<T>(work: () => T): T {
-    db.exec("pragma synchronous = normal");
-    try {
-      return work();
-    } finally {
-      db.exec("pragma synchronous = full");
-    }
-  }
-
-  function runGroup(group: readonly Member[], begin: string, isWrite: boolean): Outcome[] {
-    // One statement is atomic without BEGIN and COMMIT, and single reads have nothing to commit together.
-    if (group.every(isSingle) && (group.length === 1 || !isWrite)) {
-      return group.map((member) => isolate(member, false, runAll));
-    }
-    if (group.length === 1) {
-      const transact = () =>
-        isolate(group[0]!, false, (member) => handle.transact(begin, () => runAll(member)));
-      return [group[0]!.mayBeLost && skipsSyncs ? unsynced(transact) : transact()];
-    }
-    const inGroup = (member: Member) =>
-      isSingle(member) ? runAll(member) : handle.nested(member.statements);
-    return handle.transact(begin, () => group.map((member) => isolate(member, true, inGroup)));
-  }
-
-  function runWhenFree(
-    group: readonly Member[],
-    begin: string,
-    isWrite: boolean,
-  ): Outcome[] | Promise<Outcome[]> {
-    const work = () => handle.section(() => runGroup(group, begin, isWrite));
-    try {
-      if (held === undefined) return work();
-    } catch (error) {
-      if (!isLocked(error)) throw error;
-    }
-    return whenFree(work);
-  }
-
-  function whenFree<T>(work: () => T): Promise<T> {
-    const attempt = async () => {
-      while (held) await held;
-      return work();
-    };
-    return retryWhileBusy(attempt, isLocked, busyTimeoutMs);
-  }
-
-  const writes = groupQueue((group) => runWhenFree(group, "begin immediate", true), MAX_GROUP_STATEMENTS);
-  // Apart from the writes, because a read need not wait for a lock that another process holds.
-  const reads = groupQueue((group) => runWhenFree(group, "begin", false), MAX_GROUP_STATEMENTS);
-  const add = (member: Member, options: SendOptions | undefined) => {
-    if (options?.openTransaction === "refuse" && held === undefined && handle.inTransaction)
-      throw new OwnTransaction();
-    (handle.isRead(member.statements) ? reads : writes).add(member);
-  };
-
-  /** Runs `fn` in the transaction that was just begun, and ends it. */
-  async function interact<T>(fn: (tx: Executor) => Promise<T>): Promise<T> {
-    let isOpen = true;
-    const within = async <R>(work: () => R): Promise<R> => {
-      if (!isOpen) throw new Error("this transaction has ended; its executor cannot be used any more");
-      return work();
-    };
-    try {
-      const result = await fn({
-        ...traits,
-        run: (statement) => within(() => handle.query(statement)),
-        batch: (statements) => within(() => handle.nested(statements)),
-        close: async () => {},
-      });
-      handle.control("commit");
-      return result;
-    } finally {
-      isOpen = false;
-      if (handle.inTransaction) handle.control("rollback");
-    }
-  }
-
-  function dataVersion(): number | undefined {
-    if (db.inTransaction) return undefined;
-    try {
-      return handle.section(handle.dataVersion);
-    } catch (error) {
-      if (isLocked(error)) return undefined;
-      throw error;
-    }
-  }
-
   const traits = {
     name: "better-sqlite3",
     dialect: "sqlite",
     protocol: sqlite,
     limits: LIMITS,
-    database: databaseOf(db),
+    database: databaseIdOf(db),
     classify,
   } as const;
+  // A database in memory has no other connections.
+  const isFile = typeof traits.database === "string";
   return {
     ...traits,
-    // A database in memory has no other connections.
-    ...((options.listen ?? true) &&
-      typeof traits.database === "string" && { listen: dataVersionListener(dataVersion) }),
-    run: (statement, options) =>
+    ...(isFile &&
+      (options.listen ?? true) && { listen: dataVersionListener(() => connection.dataVersion()) }),
+    run: (statement, sendOptions) =>
       new Promise((resolve, reject) => {
-        add({ statements: [statement], resolve: (results) => resolve(results[0]!), reject }, options);
+        const member = { statements: [statement], resolve: ([rows]: Row[][]) => resolve(rows!), reject };
+        connection.submit(member, sendOptions);
       }),
-    batch: (statements, options) =>
+    batch: (statements, sendOptions) =>
       new Promise((resolve, reject) => {
-        if (statements.length === 0) resolve([]);
-        else add({ statements, mayBeLost: options?.mayBeLost, resolve, reject }, options);
+        if (statements.length === 0) return resolve([]);
+        connection.submit({ statements, mayBeLost: sendOptions?.mayBeLost, resolve, reject }, sendOptions);
       }),
-    async transaction(fn) {
-      while (held) await held;
-      let release = () => {};
-      held = new Promise((resolve) => {
-        release = resolve;
-      });
-      try {
-        await retryWhileBusy(
-          () => handle.section(() => handle.control("begin immediate")),
-          isLocked,
-          busyTimeoutMs,
-        );
-        return await interact(fn);
-      } finally {
-        held = undefined;
-        release();
-      }
-    },
-    within(tx) {
-      if (!isInTransaction(tx)) return null;
-      let own = handle;
-      if (tx !== db) {
-        own = others.get(tx) ?? borrow(tx, () => {});
-        others.set(tx, own);
-      }
-      return { isSync: true, batch: own.nested };
-    },
-    optimize: () => whenFree(() => handle.section(handle.optimize)),
-    async close() {
-      await Promise.all([writes.idle(), reads.idle()]);
-    },
+    transaction: (fn) => connection.transaction(traits, fn),
+    within: (tx) => connection.openTransaction(tx),
+    optimize: () => connection.optimize(),
+    close: () => connection.idle(),
   };
 }

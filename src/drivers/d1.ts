@@ -1,8 +1,11 @@
-import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
+/**
+ * The driver for Cloudflare D1, in a Worker. It has no interactive transactions and no push: waits and workers poll.
+ */
+
+import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
 import { checkClient } from "./shared/options.ts";
-import { isOverQuota } from "./shared/quota.ts";
-import { classifySqlite, sqliteCodeIn } from "./sqlite/sqlite-errors.ts";
+import { classifyD1 } from "./sqlite/cloudflare-errors.ts";
 
 export interface D1ResultLike {
   readonly results: unknown[];
@@ -20,7 +23,7 @@ export interface D1Like<S extends D1StatementLike = D1StatementLike> {
 }
 
 const LIMITS: Limits = {
-  // A row or string ends at 2 MB; what is left over is for the other columns of the row. Local runtimes do not enforce it.
+  // A row ends at 2 MB, and its other columns need the rest. Local runtimes do not enforce it.
   maxParamBytes: 1_900_000,
   maxBatchStatements: 50, // queries in one invocation on the free plan
   maxQueries: 40, // of those 50: handlers have the other 10
@@ -30,8 +33,8 @@ const LIMITS: Limits = {
 const executors = new WeakMap<object, Executor<never, false>>();
 
 /**
- * An executor on a Cloudflare D1 binding, the same one for the same binding. Every call goes to the primary, also where
- * read replicas exist.
+ * An executor on a Cloudflare D1 binding, the same one for the same binding. Every call goes to the primary, also if
+ * there are read replicas.
  */
 export function d1<S extends D1StatementLike>(binding: D1Like<S>): Executor<S, false> {
   const known = executors.get(binding);
@@ -43,7 +46,7 @@ export function d1<S extends D1StatementLike>(binding: D1Like<S>): Executor<S, f
 }
 
 function d1Executor<S extends D1StatementLike>(binding: D1Like<S>): Executor<S, false> {
-  // Binding gives a statement of the same kind.
+  // bind() returns a statement of the same type.
   const toNative = ({ sql, params }: Statement) => binding.prepare(sql).bind(...params) as S;
   const toRows = (result: unknown) => (result as D1ResultLike).results as Row[];
   const sendAll = async (statements: readonly S[]) => (await binding.batch([...statements])).map(toRows);
@@ -53,7 +56,7 @@ function d1Executor<S extends D1StatementLike>(binding: D1Like<S>): Executor<S, 
     protocol: sqlite,
     limits: LIMITS,
     database: binding,
-    classify,
+    classify: classifyD1,
     run: async (statement) => toRows(await toNative(statement).all()),
     // D1 refuses an empty batch.
     batch: async (statements) => (statements.length === 0 ? [] : sendAll(statements.map(toNative))),
@@ -67,17 +70,3 @@ function d1Executor<S extends D1StatementLike>(binding: D1Like<S>): Executor<S, 
     async close() {},
   };
 }
-
-/** D1 has no error codes, only texts; the wording is that of its documentation and its local runtime. */
-function classify(error: unknown): ErrorClass {
-  if (!(error instanceof Error)) return "unknown";
-  const message = error.message;
-  const known = classifySqlite(sqliteCodeIn(message), message);
-  if (known !== undefined) return known;
-  if (/overloaded|requests queued/i.test(message) || isOverQuota(message)) return "busy";
-  if (/D1_TYPE_ERROR|too big/i.test(message)) return "invalid-value";
-  if (/cannot resolve D1 DB/i.test(message)) return "unavailable";
-  return REFUSED.test(message) ? "rejected" : "unknown"; // connection lost, object reset, time-out: may be committed
-}
-
-const REFUSED = /parameter bindings|No SQL statements|not authorized|To execute a transaction/i;

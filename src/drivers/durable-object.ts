@@ -1,8 +1,12 @@
-import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
+/**
+ * The driver for the SQLite of a Cloudflare Durable Object, inside the object. It has no interactive transactions, and
+ * needs no push: every writer is in the same object.
+ */
+
+import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
 import { checkClient } from "./shared/options.ts";
-import { isOverQuota } from "./shared/quota.ts";
-import { classifySqlite, sqliteCodeIn } from "./sqlite/sqlite-errors.ts";
+import { classifyDurableObject } from "./sqlite/cloudflare-errors.ts";
 
 /** The part of a `DurableObjectStorage` with SQLite that Wadi uses. */
 export interface DurableObjectStorageLike {
@@ -11,8 +15,7 @@ export interface DurableObjectStorageLike {
 }
 
 const LIMITS: Limits = {
-  // A row or string ends at 2 MB; what is left over is for the other columns of the row.
-  maxParamBytes: 1_900_000,
+  maxParamBytes: 1_900_000, // a row ends at 2 MB, and its other columns need the rest
   maxBatchStatements: 1000,
 };
 
@@ -20,7 +23,7 @@ const LIMITS: Limits = {
  * An executor on the SQLite of a Durable Object: `durableObject(ctx.storage)`. Its class needs `new_sqlite_classes` in the
  * Wrangler configuration.
  *
- * The engine runs in the object's own thread: nothing is sent over a network, and no other writer can hold a lock.
+ * The engine runs in the object's thread: nothing is sent over a network, and no other writer can hold a lock.
  */
 export function durableObject(storage: DurableObjectStorageLike): Executor<never, true> {
   checkClient("durableObject", storage, "the storage of a Durable Object, ctx.storage", ["transactionSync"]);
@@ -32,19 +35,11 @@ export function durableObject(storage: DurableObjectStorageLike): Executor<never
     protocol: sqlite,
     limits: LIMITS,
     database: storage,
-    classify,
+    classify: classifyDurableObject,
     run: async (statement) => query(statement),
     batch: async (statements) => (statements.length === 0 ? [] : batch(statements)),
-    // There is one connection, so that whatever transaction is open on this storage is the one that is meant.
+    // There is one connection, so the storage itself stands for the transaction that is open on it.
     within: (tx) => (tx === storage ? { isSync: true, batch } : null),
     async close() {},
   };
-}
-
-function classify(error: unknown): ErrorClass {
-  if (!(error instanceof Error)) return "rejected";
-  const known = classifySqlite(sqliteCodeIn(error.message), error.message);
-  if (known !== undefined) return known;
-  // The engine runs in this thread, so its answer is never lost: what is not named is a refusal.
-  return isOverQuota(error.message) ? "busy" : "rejected";
 }

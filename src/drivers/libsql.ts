@@ -1,36 +1,26 @@
-import type { Executor, Limits, Row, SendOptions, Statement, Value } from "../core/executor.ts";
+/**
+ * The driver for libSQL and Turso, with `@libsql/client` on Node.js and its web build elsewhere. It has no interactive
+ * transactions. There is no push: commits of other connections to a file are noticed by polling its data version, and with
+ * a server waits and workers poll.
+ */
+
+import type { Executor, Limits, SendOptions } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
 import { checkClient, checkOptions } from "./shared/options.ts";
-import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./sqlite/busy-retry.ts";
 import { dataVersionListener } from "./sqlite/data-version.ts";
-import { classify, type LibsqlErrorLike, refusing } from "./sqlite/libsql-errors.ts";
-import { isExhausted } from "./sqlite/sqlite-errors.ts";
+import {
+  isLibsqlStatement,
+  isOpenTransaction,
+  type LibsqlClientLike,
+  type LibsqlResultLike,
+  type LibsqlStatement,
+  toLibsql,
+  toRows,
+} from "./sqlite/libsql-client.ts";
+import { classify, refusingOpenTransaction } from "./sqlite/libsql-errors.ts";
+import { LibsqlFile } from "./sqlite/libsql-file.ts";
 
-export interface LibsqlStatement {
-  sql: string;
-  args: Value[];
-}
-
-export interface LibsqlResultLike {
-  readonly columns: readonly string[];
-  readonly rows: readonly { readonly [column: number]: unknown }[];
-}
-
-/** The part of a `@libsql/client` client that Wadi uses; its Node, web and HTTP builds all fit. */
-export interface LibsqlClientLike {
-  readonly protocol: string;
-  execute(statement: LibsqlStatement): Promise<LibsqlResultLike>;
-  batch(statements: LibsqlStatement[], mode: "write" | "deferred"): Promise<LibsqlResultLike[]>;
-  executeMultiple(sql: string): Promise<void>;
-  reconnect(): void | Promise<void>;
-}
-
-/** The part of what `client.transaction("write")` gives that Wadi uses. */
-interface LibsqlTransactionLike {
-  readonly closed: boolean;
-  batch(statements: LibsqlStatement[]): Promise<LibsqlResultLike[]>;
-  commit(): Promise<void>;
-}
+export type { LibsqlClientLike, LibsqlResultLike, LibsqlStatement } from "./sqlite/libsql-client.ts";
 
 export interface LibsqlOptions {
   /**
@@ -42,8 +32,9 @@ export interface LibsqlOptions {
   /** Longest wait for a lock on a `file:` database, in milliseconds. Minimum `0`. @default 5000 */
   readonly busyTimeoutMs?: number | undefined;
   /**
-   * Whether waits and workers hear of what other connections commit to a `file:` database, by a read of `pragma data_version`
-   * every 20 to 50 ms while something waits or works. Turn it off for an embedded replica, whose changes come by `sync()`.
+   * Whether waits and workers are notified of commits by other connections to a `file:` database, found by reading
+   * `pragma data_version` every 20 to 50 ms while a wait or a worker is active. Turn it off for an embedded replica, whose
+   * changes arrive with `sync()`.
    * @default true for a `file:` database
    */
   readonly listen?: boolean | undefined;
@@ -57,15 +48,15 @@ const SERVER_LIMITS: Limits = {
   maxResponseBytes: 10_000_000, // the default of sqld
 };
 
-/** Statistics of every table that has none yet or grew a lot since, from about 400 rows of each index. */
-const OPTIMIZE = "pragma analysis_limit = 400; pragma optimize = 0x10002; pragma analysis_limit = 0";
+/** What may need the write lock. A read with such a word in a text is taken for a write: it waits for a lock now and then. */
+const WRITES = /\b(?:insert|update|delete|replace|create|alter|drop|analyze|vacuum|reindex)\b/i;
 
 /**
- * An executor on a libSQL client, which stays yours to close: `file:`, `:memory:`, HTTP and the web build.
+ * An executor on a libSQL client, which the application closes: `file:`, `:memory:`, HTTP and the web build.
  *
- * On a `file:` database the client blocks the event loop for as long as its own `timeout` option says, which is 0
- * unless you set it: leave it there, Wadi waits for locks without blocking. After it met a lock, the client needs a
- * `reconnect()` to commit batches again; Wadi calls it, and a read transaction you have open on that client ends.
+ * On a `file:` database the client blocks the event loop while it waits for a lock, for at most its `timeout` option, which
+ * is 0 by default. Leave it at 0: Wadi waits for locks without blocking. After a lock the client needs a `reconnect()` to
+ * commit batches again; Wadi calls it, and that ends a read transaction you have open on the client.
  */
 export function libsql(
   client: LibsqlClientLike,
@@ -77,175 +68,48 @@ export function libsql(
     busyTimeoutMs: "milliseconds",
     listen: "boolean",
   });
-  const isFile = client.protocol === "file";
-  const file = isFile ? fileSender(client, options) : undefined;
-  const sendPatiently: Send = file?.send ?? ((call) => call());
-  const send = (call: Call, isWrite: boolean, { openTransaction }: SendOptions = {}) =>
-    sendPatiently(openTransaction === "refuse" ? refusing(call) : call, isWrite);
+  const file = client.protocol === "file" ? new LibsqlFile(client, options) : undefined;
+  const send = (call: () => Promise<LibsqlResultLike[]>, isWrite: boolean, sendOptions?: SendOptions) => {
+    const request = sendOptions?.openTransaction === "refuse" ? refusingOpenTransaction(call) : call;
+    return file === undefined ? request() : file.send(request, isWrite);
+  };
   const sendAll = async (statements: readonly LibsqlStatement[], sendOptions?: SendOptions) =>
     (await send(() => client.batch([...statements], "write"), true, sendOptions)).map(toRows);
   return {
     name: "libsql",
     dialect: "sqlite",
     protocol: sqlite,
-    limits: isFile ? FILE_LIMITS : SERVER_LIMITS,
+    limits: file === undefined ? SERVER_LIMITS : FILE_LIMITS,
     database: client,
     classify,
     async run(statement, sendOptions) {
-      const [result] = await send(
-        async () =>
-          // On a connection that met a lock before, execute() reports success for a write it never commits.
-          isFile
-            ? client.batch([toLibsql(statement)], "deferred")
-            : [await client.execute(toLibsql(statement))],
-        WRITES.test(statement.sql),
-        sendOptions,
-      );
+      // On a file's connection that met a lock before, execute() reports success for a write it never commits.
+      const execute = async () =>
+        file === undefined
+          ? [await client.execute(toLibsql(statement))]
+          : client.batch([toLibsql(statement)], "deferred");
+      const [result] = await send(execute, WRITES.test(statement.sql), sendOptions);
       return toRows(result!);
     },
     batch: async (statements, sendOptions) =>
       statements.length === 0 ? [] : sendAll(statements.map(toLibsql), sendOptions),
     native: {
       prepare: (statements) => statements.map(toLibsql),
-      is: (value): value is LibsqlStatement =>
-        typeof (value as LibsqlStatement | null)?.sql === "string" &&
-        (value as LibsqlStatement).args !== undefined,
+      is: isLibsqlStatement,
       batch: (statements) => sendAll(statements),
       rows: (result) => toRows(result as LibsqlResultLike),
     },
-    within(tx) {
-      const { commit, batch, closed } = (tx ?? {}) as Partial<LibsqlTransactionLike>;
-      if (typeof commit !== "function" || typeof batch !== "function" || closed !== false) return null;
-      return {
-        isSync: false,
-        batch: async (statements) =>
-          (await (tx as LibsqlTransactionLike).batch(statements.map(toLibsql))).map(toRows),
-      };
-    },
-    ...(file !== undefined &&
-      (options.listen ?? true) && {
-        listen: dataVersionListener(async () => {
-          try {
-            const [result] = await send(async () => [await client.execute(DATA_VERSION)], false);
-            return `${file.reconnects()}:${result!.rows[0]![0]}`;
-          } catch (error) {
-            if (isLocked(error)) return undefined;
-            throw error;
+    within: (tx) =>
+      isOpenTransaction(tx)
+        ? {
+            isSync: false,
+            batch: async (statements) => (await tx.batch(statements.map(toLibsql))).map(toRows),
           }
-        }),
-      }),
-    // A server keeps its own.
-    ...(isFile && {
-      async optimize() {
-        await send(async () => {
-          await client.executeMultiple(OPTIMIZE);
-          return [];
-        }, false);
-      },
+        : null,
+    ...(file !== undefined && {
+      ...((options.listen ?? true) && { listen: dataVersionListener(() => file.dataVersion()) }),
+      optimize: () => file.optimize(), // a server does it by itself
     }),
     async close() {},
   };
-}
-
-/** How long a file counts as shared after a write met somebody's lock. */
-const SHARED_MS = 60_000;
-
-/** What may need the write lock. One that does not, and has such a word in a text, waits for it once in a while. */
-const WRITES = /\b(?:insert|update|delete|replace|create|alter|drop|analyze|vacuum|reindex)\b/i;
-
-/** Counts the commits of other connections, for each connection anew. */
-const DATA_VERSION: LibsqlStatement = { sql: "pragma data_version", args: [] };
-
-type Call = () => Promise<LibsqlResultLike[]>;
-type Send = (call: Call, isWrite: boolean) => Promise<LibsqlResultLike[]>;
-
-/**
- * Waits for locks on a `file:` client, and cures what they leave behind: the client never finalizes a statement that
- * met a lock, and beside it SQLite refuses every later COMMIT of that connection ("SQL statements in progress").
- */
-function fileSender(
-  client: LibsqlClientLike,
-  options: LibsqlOptions,
-): { readonly send: Send; reconnects(): number } {
-  let reconnects = 0;
-  let last: Promise<unknown> = Promise.resolve();
-  let isConfigured = options.journalMode === "keep";
-  let needsReconnect = false;
-  // A statement that met a lock keeps its view of the file until it is garbage, and no checkpoint gets past that: the
-  // write-ahead log would grow without end. So where others write too, writes ask for the lock first.
-  let sharedUntilMs = 0;
-
-  async function attempt(call: Call, isWrite: boolean): Promise<LibsqlResultLike[]> {
-    if (needsReconnect) {
-      // Only while the lock is free: reconnecting would cut off the transaction of the owner that may hold it.
-      if (!(await isLockFree(client))) throw new StillLocked();
-      await client.reconnect();
-      needsReconnect = false;
-      reconnects++;
-    } else if (isWrite && Date.now() < sharedUntilMs && !(await isLockFree(client))) throw new StillLocked();
-    try {
-      if (!isConfigured) await client.execute({ sql: "pragma journal_mode = wal", args: [] });
-      isConfigured = true;
-      return await call();
-    } catch (error) {
-      // By its code: a database in memory has locks of another kind, and would be gone after a reconnect.
-      if ((error as LibsqlErrorLike).code === "SQLITE_BUSY") {
-        needsReconnect = true;
-        sharedUntilMs = Date.now() + SHARED_MS;
-      }
-      throw error;
-    }
-  }
-
-  const send: Send = (call, isWrite) =>
-    retryWhileBusy(
-      () => {
-        const turn = last.then(() => attempt(call, isWrite)); // one at a time: reconnect() fails what is in flight
-        last = turn.catch(() => {});
-        return turn;
-      },
-      isLocked,
-      options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS,
-    );
-  return { send, reconnects: () => reconnects };
-}
-
-/** True if the write lock is free. Unlike the client's other calls, this one leaves nothing behind where it is not. */
-async function isLockFree(client: LibsqlClientLike): Promise<boolean> {
-  try {
-    await client.executeMultiple("begin immediate; commit");
-    return true;
-  } catch (error) {
-    if (isSpoilt(error)) return true; // it came as far as the COMMIT
-    if (isLocked(error)) return false;
-    throw error;
-  }
-}
-
-function isSpoilt(error: unknown): boolean {
-  return error instanceof Error && error.message.includes("SQL statements in progress");
-}
-
-class StillLocked extends Error {
-  readonly code = "SQLITE_BUSY";
-  constructor() {
-    super("database is locked");
-  }
-}
-
-function isLocked(error: unknown): boolean {
-  return classify(error) === "busy" && !isExhausted(error);
-}
-
-function toLibsql({ sql, params }: Statement): LibsqlStatement {
-  return { sql, args: [...params] };
-}
-
-function toRows({ columns, rows }: LibsqlResultLike): Row[] {
-  return rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, toValue(row[index])])));
-}
-
-function toValue(value: unknown): Value {
-  if (typeof value !== "bigint") return value as Value;
-  return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
 }

@@ -71,30 +71,35 @@ test.each<[driver: string, make: (options: never) => unknown, options: object, m
 });
 
 test.each<[driver: string, make: (client: never) => unknown, client: unknown, message: string]>([
-  ["betterSqlite3", betterSqlite3, "app.db", "betterSqlite3 takes a Database of better-sqlite3, got string"],
-  ["libsql", libsql, "file:app.db", "libsql takes a client of @libsql/client, got string"],
-  ["d1", d1, undefined, "d1 takes a D1 binding, such as env.DB, got undefined"],
-  ["d1", d1, { DB: {} }, "d1 takes a D1 binding, such as env.DB, got an object without prepare()"],
+  [
+    "betterSqlite3",
+    betterSqlite3,
+    "app.db",
+    "betterSqlite3 expects a Database of better-sqlite3, got string",
+  ],
+  ["libsql", libsql, "file:app.db", "libsql expects a client of @libsql/client, got string"],
+  ["d1", d1, undefined, "d1 expects a D1 binding, such as env.DB, got undefined"],
+  ["d1", d1, { DB: {} }, "d1 expects a D1 binding, such as env.DB, got an object without prepare()"],
   [
     "durableObject",
     durableObject,
     { storage: {} },
-    "durableObject takes the storage of a Durable Object, ctx.storage, got an object without transactionSync()",
+    "durableObject expects the storage of a Durable Object, ctx.storage, got an object without transactionSync()",
   ],
-  ["pg", pg, "postgres://a:secret@c.example/d", "pg takes a Pool or a Client of node-pg, got string"],
-  ["pg", pg, db, "pg takes a Pool or a Client of node-pg, got an object without on()"],
+  ["pg", pg, "postgres://a:secret@c.example/d", "pg expects a Pool or a Client of node-pg, got string"],
+  ["pg", pg, db, "pg expects a Pool or a Client of node-pg, got an object without on()"],
   [
     "neonHttp",
     neonHttp,
     "postgres://a:secret@c.example/d",
-    "neonHttp takes the function returned by neon(url) (@neondatabase/serverless >= 1), got string",
+    "neonHttp expects the function returned by neon(url) (@neondatabase/serverless >= 1), got string",
   ],
-  ["pglite", pglite, null, "pglite takes a PGlite, got null"],
+  ["pglite", pglite, null, "pglite expects a PGlite, got null"],
   [
     "pg",
     pg,
     drizzle(db),
-    "pg takes a Pool or a Client of node-pg, got a Drizzle database; pass it to fromDrizzle of wadi/drizzle",
+    "pg expects a Pool or a Client of node-pg, got a Drizzle database; pass it to fromDrizzle of wadi/drizzle",
   ],
 ])("%s refuses what is no client of its kind", (_driver, make, client, message) => {
   expect(() => make(client as never)).toThrow(new InvalidArgument(message));

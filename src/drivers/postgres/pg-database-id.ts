@@ -1,4 +1,4 @@
-/** What a node-pg `Pool` has in `options` and a `Client` in itself. */
+/** The part of a `Pool`'s `options`, and of a `Client` itself, that says where the database is. */
 interface Address {
   readonly connectionString?: string | undefined;
   readonly host?: string | undefined;
@@ -6,19 +6,19 @@ interface Address {
   readonly database?: string | undefined;
 }
 
-/** What identifies a database in this process: where it is, without user or password. */
-export function pgDatabase(client: { readonly options?: object } & object): string | object {
+/** What identifies the database in this process: its address, without user and password. */
+export function pgDatabaseId(client: { readonly options?: object } & object): string | object {
   const { connectionString, host, port, database } = (client.options ?? client) as Address;
   if (connectionString === undefined) return addressOf(host, port, database);
   try {
     const url = new URL(connectionString);
     return addressOf(url.hostname || (url.searchParams.get("host") ?? ""), url.port, url.pathname.slice(1));
   } catch {
-    return client; // a form of its own, such as the path of a socket
+    return client; // another form than a URL, such as the path of a socket
   }
 }
 
-/** What is not given comes from the environment, which is the same for the whole process. */
+/** A missing part comes from the environment, which is the same for the whole process. */
 function addressOf(host = "", port: number | string = "", database = ""): string {
   return `postgres://${host}:${port || 5432}/${database}`;
 }

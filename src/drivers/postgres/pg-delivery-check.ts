@@ -1,95 +1,93 @@
-export type OnSignal = (channel: string, payload: string) => void;
+// Checks that a listening connection receives notifications, by sending it one over another connection.
 
-export interface Subscription {
-  readonly channels: readonly string[];
-  readonly onSignal: OnSignal;
-  readonly onClose: (error?: unknown) => void;
+/** The part of a listening connection that a check needs. */
+interface CheckedConnection {
+  /** A channel that nothing else uses. */
+  readonly probe: string;
+  listen(channels: readonly string[]): Promise<unknown>;
+  /** Gets any answer from the server. */
+  ping(): Promise<unknown>;
+  add(subscription: ProbeSubscription): void;
+  remove(subscription: ProbeSubscription): unknown;
 }
 
-export interface Link {
-  /** A channel that nobody else knows, to hear itself on. */
-  readonly probe: string;
-  command(text: string): Promise<unknown>;
-  readonly subscriptions: Set<Subscription>;
-  /** Lets go of the client; the subscriptions are told if it was lost. */
-  end(lost: boolean, error?: unknown): void;
+interface ProbeSubscription {
+  readonly channels: readonly string[];
+  readonly onSignal: () => void;
+  readonly onClose: () => void;
 }
 
 /** Sends a notification over another connection. */
 export type Notify = (channel: string, payload: string, signal?: AbortSignal) => Promise<unknown>;
 
-/** How long a notification to oneself may take on a busy machine, once it was sent. */
-const HEAR_MS = 2000;
-/** The same of a query on the connection itself, and of sending the notification. */
+/** Longest time that a notification takes on a busy machine, once it was sent. */
+const RECEIVE_MS = 2000;
+/** The same for a query on the connection itself, and for sending the notification. */
 const ANSWER_MS = 4000;
 
 /**
- * Proves that a new connection hears what others send. A pooler in transaction mode takes LISTEN and delivers nothing:
- * better to know than to wait for what never comes.
+ * Verifies a new connection. A pooler in transaction mode accepts LISTEN and delivers nothing: an error now is better than
+ * a wait for notifications that never come.
  */
-export async function hearFirst(link: Link, notify: Notify): Promise<void> {
-  await link.command(commands("listen", [link.probe]));
-  if (await hears(link, notify)) return;
+export async function verifyReceives(connection: CheckedConnection, notify: Notify): Promise<void> {
+  await connection.listen([connection.probe]);
+  if (await receives(connection, notify)) return;
   throw new Error(
-    "LISTEN was taken and no notification came; a pooler in transaction mode delivers none: pass `listen: false`",
+    "LISTEN was accepted, but no notification arrived; a pooler in transaction mode delivers none: pass `listen: false`",
   );
 }
 
 /**
- * Whether the connection still hears what others send. Where nothing can be sent, because the pool is exhausted or the
- * database is away, an answer on the connection itself has to do.
+ * Whether the connection still receives notifications. If none can be sent, because the pool is exhausted or the database
+ * is away, an answer on the connection itself is enough.
  */
-export async function stillHears(link: Link, notify: Notify | undefined): Promise<boolean> {
+export async function stillReceives(
+  connection: CheckedConnection,
+  notify: Notify | undefined,
+): Promise<boolean> {
   if (notify !== undefined) {
     try {
-      return await hears(link, notify);
+      return await receives(connection, notify);
     } catch {
-      // Nothing was proved.
+      // The check itself failed, which says nothing about the connection.
     }
   }
-  return within(
-    ANSWER_MS,
-    link.command("select 1").then(
-      () => true,
-      () => false,
-    ),
+  const answer = connection.ping().then(
+    () => true,
+    () => false,
   );
+  return within(ANSWER_MS, answer);
 }
 
-/** Whether a notification of its own channel arrives. @throws if it cannot be sent. */
-async function hears(link: Link, notify: Notify): Promise<boolean> {
-  let hear = (_isHeard: boolean) => {};
-  const heard = new Promise<boolean>((resolve) => {
-    hear = resolve;
+/** Whether a notification on the connection's probe channel arrives. @throws if it cannot be sent. */
+async function receives(connection: CheckedConnection, notify: Notify): Promise<boolean> {
+  let settle = (_isReceived: boolean) => {};
+  const received = new Promise<boolean>((resolve) => {
+    settle = resolve;
   });
-  // Any will do: it is the channel of this connection alone.
-  const probe: Subscription = {
-    channels: [link.probe],
-    onSignal: () => hear(true),
-    onClose: () => hear(false),
+  // Any notification will do: nothing else uses the channel.
+  const subscription = {
+    channels: [connection.probe],
+    onSignal: () => settle(true),
+    onClose: () => settle(false),
   };
-  link.subscriptions.add(probe);
-  const patience = new AbortController();
-  const timer = setTimeout(() => patience.abort(new Error("no answer came in time")), ANSWER_MS);
+  connection.add(subscription);
+  const sending = new AbortController();
+  const timer = setTimeout(() => sending.abort(new Error("no answer came in time")), ANSWER_MS);
   try {
-    await notify(link.probe, "", patience.signal);
-    return await within(HEAR_MS, heard);
+    await notify(connection.probe, "", sending.signal);
+    return await within(RECEIVE_MS, received);
   } finally {
     clearTimeout(timer);
-    link.subscriptions.delete(probe);
+    connection.remove(subscription);
   }
 }
 
-/** What `answer` says; false if it says nothing in time. */
+/** The value of `answer`, or false if it takes longer than `ms`. */
 async function within(ms: number, answer: Promise<boolean>): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(resolve, ms, false);
   });
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
-}
-
-/** One for each channel. */
-export function commands(verb: "listen" | "unlisten", channels: readonly string[]): string {
-  return channels.map((name) => `${verb} "${name.replaceAll('"', '""')}"`).join("; ");
 }

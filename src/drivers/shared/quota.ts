@@ -1,7 +1,8 @@
-/** What platforms say when an account, a plan or an invocation has used up what it may: nothing was written. */
+/** What platforms answer when an account, a plan or an invocation has used up its quota. Nothing was written. */
 const OVER_QUOTA =
   /\bquota\b|\bfree[- ]tier\b|\bdaily\b.*\blimit|\bexceeded (?:the )?(?:maximum|allowed|daily)\b|maximum DB size|too many (?:API requests|subrequests)/i;
 
+/** Whether an error's message says that a quota is used up. Platforms send no code for it. */
 export function isOverQuota(message: string): boolean {
   return OVER_QUOTA.test(message);
 }

@@ -1,46 +1,9 @@
-import { Unsupported } from "../../core/errors/wadi-error.ts";
-import type { ErrorClass, Row, Statement } from "../../core/executor.ts";
-import { classifySqlite } from "./sqlite-errors.ts";
+import type { Row, Statement } from "../../core/executor.ts";
+import type { BetterSqlite3Like, BetterSqlite3StatementLike } from "./better-sqlite3-client.ts";
+import { HandleInTransaction } from "./better-sqlite3-errors.ts";
+import { ANALYSIS_LIMIT, OPTIMIZE } from "./optimize.ts";
 
-/** The part of a better-sqlite3 prepared statement that Wadi uses. */
-export interface BetterSqlite3StatementLike {
-  readonly reader: boolean;
-  readonly readonly: boolean;
-  all(...params: unknown[]): unknown[];
-  run(...params: unknown[]): unknown;
-}
-
-/** The part of a better-sqlite3 `Database` that Wadi uses. */
-export interface BetterSqlite3Like {
-  readonly memory: boolean;
-  readonly inTransaction: boolean;
-  prepare(sql: string): BetterSqlite3StatementLike;
-  exec(sql: string): unknown;
-  pragma(source: string, options?: { simple?: boolean }): unknown;
-}
-
-export interface Handle {
-  /** The handle's own busy timeout in milliseconds when it was borrowed. */
-  readonly busyTimeoutMs: number;
-  /** Runs `work` so that a lock fails at once instead of putting the thread to sleep. */
-  section<T>(work: () => T): T;
-  /** Runs `work` between `begin` and COMMIT; if it throws, nothing of it stays. */
-  transact<T>(begin: string, work: () => T): T;
-  /** Runs `statements` inside an open transaction: all of them or, on an error, none. */
-  nested(statements: readonly Statement[]): Row[][];
-  query(statement: Statement): Row[];
-  /** Runs a statement without parameters or rows, such as BEGIN. */
-  control(sql: string): void;
-  /** Brings the planner's statistics up to date, reading little of each index. */
-  optimize(): void;
-  /** Counts the commits of other connections. */
-  dataVersion(): number;
-  /** True if none of the statements writes. */
-  isRead(statements: readonly Statement[]): boolean;
-  readonly inTransaction: boolean;
-}
-
-/** A statement and what it is; the properties are calls into the engine, so they are read once. */
+/** A statement and its properties, which are calls into the engine and so are read once. */
 interface Prepared {
   readonly statement: BetterSqlite3StatementLike;
   readonly isReader: boolean;
@@ -49,132 +12,138 @@ interface Prepared {
 
 const MAX_CACHED_STATEMENTS = 500;
 
-/** Rows of an index that an analysis reads about. */
-const ANALYSIS_LIMIT = 400;
+/**
+ * The application's better-sqlite3 handle, as Wadi uses it: cached statements, transactions, savepoints, and settings that
+ * are restored after each use.
+ */
+export class BorrowedHandle {
+  /** The handle's busy timeout in milliseconds when it was borrowed. */
+  readonly busyTimeoutMs: number;
+  readonly #db: BetterSqlite3Like;
+  readonly #pragmas: readonly string[];
+  readonly #setsBusyTimeout: boolean;
+  readonly #restoreBusyTimeout: string;
+  readonly #cache = new Map<string, Prepared>();
+  #isConfigured = false;
 
-/** Prepared statements, transactions and locks on a borrowed handle. `configure` runs once, before the first work. */
-export function borrow(db: BetterSqlite3Like, configure: () => void): Handle {
-  const cache = new Map<string, Prepared>();
-  const busyTimeoutMs = Number(db.pragma("busy_timeout", { simple: true }));
-  const togglesTimeout = busyTimeoutMs > 0 && !db.memory;
-  const restoreTimeout = `pragma busy_timeout = ${busyTimeoutMs}`;
-  let isConfigured = false;
-
-  function prepare(sql: string): Prepared {
-    let prepared = cache.get(sql);
-    if (prepared === undefined) {
-      const statement = db.prepare(sql);
-      prepared = { statement, isReader: statement.reader, isReadonly: statement.readonly };
-      if (cache.size >= MAX_CACHED_STATEMENTS) cache.clear();
-      cache.set(sql, prepared);
-    }
-    return prepared;
+  /** @param pragmas Set once, before the first work. */
+  constructor(db: BetterSqlite3Like, pragmas: readonly string[] = []) {
+    this.#db = db;
+    this.#pragmas = pragmas;
+    this.busyTimeoutMs = Number(db.pragma("busy_timeout", { simple: true }));
+    this.#setsBusyTimeout = this.busyTimeoutMs > 0 && !db.memory;
+    this.#restoreBusyTimeout = `pragma busy_timeout = ${this.busyTimeoutMs}`;
   }
 
-  function query({ sql, params }: Statement): Row[] {
-    const { statement, isReader } = prepare(sql);
+  get inTransaction(): boolean {
+    return this.#db.inTransaction;
+  }
+
+  /**
+   * Runs `work`, in which a lock is an error and does not block the thread.
+   *
+   * @throws {HandleInTransaction} while the handle's owner has a transaction open.
+   */
+  withoutLockWait<T>(work: () => T): T {
+    const db = this.#db;
+    if (db.inTransaction) throw new HandleInTransaction();
+    if (this.#setsBusyTimeout) db.exec("pragma busy_timeout = 0"); // exec is three times cheaper than a prepared pragma
+    try {
+      this.#configure();
+      return work();
+    } finally {
+      if (this.#setsBusyTimeout) db.exec(this.#restoreBusyTimeout);
+    }
+  }
+
+  /** Runs `work`, whose commits may be lost by a power failure until the next synced one, though not by a crash. */
+  withoutSync<T>(work: () => T): T {
+    this.#db.exec("pragma synchronous = normal");
+    try {
+      return work();
+    } finally {
+      this.#db.exec("pragma synchronous = full");
+    }
+  }
+
+  /** Runs `work` between `begin` and COMMIT; if it throws, everything is rolled back. */
+  transact<T>(begin: string, work: () => T): T {
+    this.command(begin);
+    try {
+      const result = work();
+      this.command("commit");
+      return result;
+    } catch (error) {
+      if (this.#db.inTransaction) this.command("rollback");
+      throw error;
+    }
+  }
+
+  /** Runs `statements` inside an open transaction: all of them or, on an error, none. */
+  runInSavepoint(statements: readonly Statement[]): Row[][] {
+    this.command("savepoint wadi");
+    try {
+      return statements.map((statement) => this.query(statement));
+    } catch (error) {
+      if (this.#db.inTransaction) this.command("rollback to wadi");
+      throw error;
+    } finally {
+      if (this.#db.inTransaction) this.command("release wadi");
+    }
+  }
+
+  query({ sql, params }: Statement): Row[] {
+    const { statement, isReader } = this.#prepare(sql);
     if (isReader) return statement.all(params) as Row[];
     statement.run(params); // all() refuses a statement without columns
     return [];
   }
 
-  function control(sql: string): void {
-    prepare(sql).statement.run();
+  /** Runs a statement without parameters or rows, such as BEGIN. */
+  command(sql: string): void {
+    this.#prepare(sql).statement.run();
   }
 
-  return {
-    busyTimeoutMs,
-    query,
-    control,
-    get inTransaction() {
-      return db.inTransaction;
-    },
-    section(work) {
-      if (db.inTransaction) throw new OpenTransaction();
-      if (togglesTimeout) db.exec("pragma busy_timeout = 0"); // exec is three times cheaper than a prepared pragma
-      try {
-        if (!isConfigured) configure();
-        isConfigured = true;
-        return work();
-      } finally {
-        if (togglesTimeout) db.exec(restoreTimeout);
-      }
-    },
-    transact(begin, work) {
-      control(begin);
-      try {
-        const result = work();
-        control("commit");
-        return result;
-      } catch (error) {
-        if (db.inTransaction) control("rollback");
-        throw error;
-      }
-    },
-    nested(statements) {
-      control("savepoint wadi");
-      try {
-        return statements.map(query);
-      } catch (error) {
-        if (db.inTransaction) control("rollback to wadi");
-        throw error;
-      } finally {
-        if (db.inTransaction) control("release wadi");
-      }
-    },
-    optimize() {
-      const limit = Number(db.pragma("analysis_limit", { simple: true }));
-      db.pragma(`analysis_limit = ${ANALYSIS_LIMIT}`);
-      try {
-        db.pragma("optimize = 0x10002"); // every table that has no statistics yet or grew a lot since
-      } finally {
-        db.pragma(`analysis_limit = ${limit}`);
-      }
-    },
-    dataVersion: () => Number(query({ sql: "pragma data_version", params: [] })[0]!.data_version),
-    isRead(statements) {
-      try {
-        return statements.every(({ sql }) => prepare(sql).isReadonly);
-      } catch {
-        return false; // wrong, or in need of a table that the same batch creates: running it will tell
-      }
-    },
-  };
-}
-
-/** What identifies the file in this process; a database in memory is its handle's alone. */
-export function databaseOf(db: BetterSqlite3Like): string | object {
-  const list = db.pragma("database_list") as readonly { readonly name: string; readonly file: string }[];
-  const file = list.find(({ name }) => name === "main")?.file;
-  return file ? `sqlite:${file}` : db;
-}
-
-/** Whether `tx` is a handle whose owner has begun a transaction. */
-export function isInTransaction(tx: unknown): tx is BetterSqlite3Like {
-  const db = tx as BetterSqlite3Like | null | undefined;
-  return typeof db?.prepare === "function" && db.inTransaction === true;
-}
-
-export function classify(error: unknown): ErrorClass {
-  if (!(error instanceof Error)) return "rejected";
-  if (error.message === "The database connection is not open") return "unusable";
-  if (error instanceof RangeError && /too big/.test(error.message)) return "invalid-value"; // no code: it was not bound
-  // The engine runs in this thread, so its answer is never lost: what is not named is a refusal.
-  return classifySqlite((error as { code?: string }).code, error.message) ?? "rejected";
-}
-
-class OpenTransaction extends Error {
-  readonly code = "SQLITE_BUSY";
-  constructor() {
-    super("the better-sqlite3 handle is inside a transaction that its owner has not ended yet");
+  /** Whether none of the statements writes. */
+  isReadOnly(statements: readonly Statement[]): boolean {
+    try {
+      return statements.every(({ sql }) => this.#prepare(sql).isReadonly);
+    } catch {
+      return false; // wrong, or in need of a table that the same batch creates: the run will show which
+    }
   }
-}
 
-/** A call that would wait for a transaction of the same handle, and may be what that transaction waits for. */
-export class OwnTransaction extends Unsupported {
-  constructor() {
-    super(
-      "the better-sqlite3 handle is inside a transaction that you began; make this call a part of it with wadi.with(db), or call after its end",
-    );
+  /** Updates the planner's statistics, reading little of each index. */
+  optimize(): void {
+    const db = this.#db;
+    const limit = Number(db.pragma("analysis_limit", { simple: true }));
+    db.pragma(`analysis_limit = ${ANALYSIS_LIMIT}`);
+    try {
+      db.exec(OPTIMIZE);
+    } finally {
+      db.pragma(`analysis_limit = ${limit}`);
+    }
+  }
+
+  /** A number that changes with each commit of another connection. */
+  dataVersion(): number {
+    return Number(this.query({ sql: "pragma data_version", params: [] })[0]!.data_version);
+  }
+
+  #configure(): void {
+    if (this.#isConfigured) return;
+    for (const pragma of this.#pragmas) this.#db.pragma(pragma);
+    this.#isConfigured = true;
+  }
+
+  #prepare(sql: string): Prepared {
+    let prepared = this.#cache.get(sql);
+    if (prepared === undefined) {
+      const statement = this.#db.prepare(sql);
+      prepared = { statement, isReader: statement.reader, isReadonly: statement.readonly };
+      if (this.#cache.size >= MAX_CACHED_STATEMENTS) this.#cache.clear();
+      this.#cache.set(sql, prepared);
+    }
+    return prepared;
   }
 }

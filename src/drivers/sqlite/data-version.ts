@@ -8,16 +8,16 @@ interface Subscription {
   readonly onClose: (error?: unknown) => void;
 }
 
-/** Pause between two reads, and the longer one after a minute in which nothing changed. */
+/** Pause between two reads, and the longer one after a minute without a change. */
 const PAUSE_MS = 20;
 const QUIET_PAUSE_MS = 50;
 const QUIET_AFTER_MS = 60_000;
-/** Longest pause while each read finds a change: every report may cost a poll. */
+/** Longest pause while each read finds a change, because each notification may cost a poll. */
 const BUSY_PAUSE_MS = 250;
 
 /**
- * LISTEN for a file that other connections write to: SQLite counts their commits in `pragma data_version`, which is read on
- * a short timer while there is a subscriber. Whatever was committed, every channel is notified, without a payload.
+ * `listen` for a file that other connections write to: SQLite counts their commits in `pragma data_version`, which is read
+ * on a short timer while there is a subscription. After any commit every channel is notified, without a payload.
  *
  * @param read The version of the data; undefined while it cannot be read, such as during a transaction.
  */
@@ -36,7 +36,7 @@ export function dataVersionListener(
     if (subscriptions.size === 0) return;
     const isQuiet = performance.now() - changedAtMs > QUIET_AFTER_MS;
     timer = setTimeout(tick, isQuiet ? QUIET_PAUSE_MS : pauseMs);
-    (timer as { unref?(): void }).unref?.(); // what waits or works has timers of its own
+    (timer as { unref?(): void }).unref?.(); // the subscriber has timers that keep the process alive
   }
 
   async function tick(): Promise<void> {
@@ -63,7 +63,7 @@ export function dataVersionListener(
 
   return async (channels, onSignal, onClose) => {
     const subscription = { channels, onSignal, onClose };
-    // What is committed from now on is reported. Without a version the first one that is read counts as a change.
+    // Commits from now on are reported. If the version cannot be read now, the first one read counts as a change.
     if (subscriptions.size === 0) last = await read();
     changedAtMs = performance.now();
     subscriptions.add(subscription);

@@ -1,76 +1,77 @@
 import type { Row, Statement } from "../../core/executor.ts";
 
-/** One caller's statements, waiting for their turn. */
-export interface Member {
+/** One caller's statements, waiting to be run. */
+export interface GroupMember {
   readonly statements: readonly Statement[];
   readonly mayBeLost?: boolean | undefined;
   readonly resolve: (results: Row[][]) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** What became of one member of a group that was committed. */
+/** The result of one member of a group that was committed. */
 export type Outcome = { results: Row[][] } | { error: unknown };
 
-export interface GroupQueue {
-  /** Settles the member once the group that holds it is committed. */
-  add(member: Member): void;
-  /** Resolves when nothing is waiting any more. */
-  idle(): Promise<void>;
-}
+type Execute = (group: readonly GroupMember[]) => readonly Outcome[] | Promise<readonly Outcome[]>;
 
 /**
- * Collects what concurrent callers submit and hands it to `execute` as one group, in order.
+ * Collects the statements of concurrent callers and passes them to `execute` as one group, in order, so that they share
+ * a commit.
  *
- * A group is closed in the microtask after its first member, so a caller who is alone waits for nothing. A
- * group holds at most `maxStatements` (a single larger member is its own group); between full groups the
- * event loop gets a turn. If `execute` fails, nothing of the group was committed and all members reject.
+ * A group is closed in the microtask after its first member, so a single caller does not wait. A group has at most
+ * `maxStatements` (a larger member is a group by itself); between full groups the event loop gets a turn. If `execute`
+ * fails, nothing of the group was committed and all its members reject.
  */
-export function groupQueue(
-  execute: (group: readonly Member[]) => readonly Outcome[] | Promise<readonly Outcome[]>,
-  maxStatements: number,
-): GroupQueue {
-  let waiting: Member[] = [];
-  let pump: Promise<void> | undefined;
+export class GroupQueue {
+  readonly #execute: Execute;
+  readonly #maxStatements: number;
+  #waiting: GroupMember[] = [];
+  #flushing: Promise<void> | undefined;
 
-  function take(): Member[] {
-    let count = 0;
-    const end = waiting.findIndex((member, index) => {
-      count += member.statements.length;
-      return index > 0 && count > maxStatements;
-    });
-    const group = end === -1 ? waiting : waiting.slice(0, end);
-    waiting = end === -1 ? [] : waiting.slice(end);
-    return group;
+  constructor(execute: Execute, maxStatements: number) {
+    this.#execute = execute;
+    this.#maxStatements = maxStatements;
   }
 
-  async function drain(): Promise<void> {
+  /** Adds a member, which is settled once its group is committed. */
+  add(member: GroupMember): void {
+    this.#waiting.push(member);
+    this.#flushing ??= this.#flush();
+  }
+
+  /** Resolves when no member is waiting any more. */
+  async idle(): Promise<void> {
+    await this.#flushing;
+  }
+
+  async #flush(): Promise<void> {
     await undefined; // the callers of this tick join the first group
-    while (waiting.length > 0) {
-      const group = take();
-      const isFull = waiting.length > 0;
+    while (this.#waiting.length > 0) {
+      const group = this.#take();
+      const isFull = this.#waiting.length > 0;
       try {
-        const outcomes = execute(group);
+        const outcomes = this.#execute(group);
         settle(group, outcomes instanceof Promise ? await outcomes : outcomes);
       } catch (error) {
         for (const member of group) member.reject(error);
       }
       if (isFull) await new Promise((resolve) => setTimeout(resolve, 0));
     }
-    pump = undefined;
+    this.#flushing = undefined;
   }
 
-  return {
-    add(member) {
-      waiting.push(member);
-      pump ??= drain();
-    },
-    async idle() {
-      await pump;
-    },
-  };
+  #take(): GroupMember[] {
+    const waiting = this.#waiting;
+    let count = 0;
+    const end = waiting.findIndex((member, index) => {
+      count += member.statements.length;
+      return index > 0 && count > this.#maxStatements;
+    });
+    this.#waiting = end === -1 ? [] : waiting.slice(end);
+    return end === -1 ? waiting : waiting.slice(0, end);
+  }
 }
 
-function settle(group: readonly Member[], outcomes: readonly Outcome[]): void {
+function settle(group: readonly GroupMember[], outcomes: readonly Outcome[]): void {
   for (const [index, outcome] of outcomes.entries()) {
     const member = group[index]!;
     if ("error" in outcome) member.reject(outcome.error);

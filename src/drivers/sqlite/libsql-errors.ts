@@ -1,6 +1,7 @@
-import { Unsupported } from "../../core/errors/wadi-error.ts";
+// What the errors of a libSQL client mean, for a file and for a server.
+
 import type { ErrorClass } from "../../core/executor.ts";
-import { classifySqlite } from "./sqlite-errors.ts";
+import { classifySqlite, isExhausted, refusedInTransaction } from "./sqlite-errors.ts";
 
 export interface LibsqlErrorLike extends Error {
   readonly code?: string;
@@ -19,15 +20,15 @@ export function classify(error: unknown): ErrorClass {
     case "TRANSACTION_TIMEOUT": // the server rolled back to let another writer in
     case "TRANSACTION_BUSY":
     case "TRANSACTION_ACTIVE":
-    case "STREAM_EXPIRED": // with it went its open transaction
+    case "STREAM_EXPIRED": // its open transaction was rolled back
       return "busy";
     case "CLIENT_CLOSED":
       return "unusable";
-    case "BLOCKED": // the account's, until its plan changes
+    case "BLOCKED": // the account, until its plan changes
       return "denied";
     case "RESPONSE_TOO_LARGE":
       return "response-too-large";
-    case "SERVER_ERROR": // an HTTP status and no more
+    case "SERVER_ERROR": // the HTTP status is all there is
       return classifyStatus(cause?.status ?? 500);
     default:
       return REFUSED.test(code) ? "rejected" : "unknown"; // PROXY_ERROR, HRANA_*: may be committed
@@ -44,16 +45,32 @@ function classifyStatus(status: number): ErrorClass {
   return status < 500 ? "rejected" : "unknown"; // a gateway may have given up on a request that went through
 }
 
-/** A client in memory has one connection, and says so while a transaction is open on it. */
-export function refusing<T>(call: () => Promise<T>): () => Promise<T> {
+/** Whether the error is a lock, which is worth waiting for. */
+export function isLocked(error: unknown): boolean {
+  return classify(error) === "busy" && !isExhausted(error);
+}
+
+/** Whether a COMMIT failed because a statement that met a lock was never finalized. */
+export function isStatementInProgress(error: unknown): boolean {
+  return error instanceof Error && error.message.includes("SQL statements in progress");
+}
+
+/** Another connection still has the write lock. */
+export class StillLocked extends Error {
+  readonly code = "SQLITE_BUSY";
+  constructor() {
+    super("database is locked");
+  }
+}
+
+/** `call`, which fails with `Unsupported` during a transaction on a client in memory: such a client has one connection. */
+export function refusingOpenTransaction<T>(call: () => Promise<T>): () => Promise<T> {
   return async () => {
     try {
       return await call();
     } catch (error) {
       if ((error as LibsqlErrorLike).code !== "TRANSACTION_ACTIVE") throw error;
-      throw new Unsupported(
-        "the libSQL client is inside a transaction that you began; make this call a part of it with wadi.with(tx), or call after its end",
-      );
+      throw refusedInTransaction("libSQL client", "tx");
     }
   };
 }

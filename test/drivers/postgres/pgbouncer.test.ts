@@ -40,7 +40,7 @@ describe.skipIf(program === undefined)(`behind PgBouncer in transaction mode${re
         () => {},
         () => {},
       ),
-    ).rejects.toThrow("LISTEN was taken and no notification came");
+    ).rejects.toThrow("LISTEN was accepted, but no notification arrived");
     const { id } = await wadi.submit("job", 1);
     const unlisten = wadi.signals.onQueued(() => {});
     const wait = wadi.wait(id);

@@ -9,21 +9,21 @@ import { until } from "../../../testing/until.ts";
 const db = pgFixture("select 1");
 const NO_POLLS = { pollMs: 3_600_000, maxPollMs: 3_600_000 };
 
-/** Lets the time pass after which a connection has to prove that it hears. */
-const proofIsDue = () => vi.advanceTimersByTime(60_000); // in the first half minute it heard its opening
+/** Lets the time pass after which the connection is checked. */
+const checkIsDue = () => vi.advanceTimersByTime(60_000); // the first check is skipped: opening it was one
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("a connection that listens", () => {
-  it("is replaced once it does not hear itself any more, and the stats say so meanwhile", async () => {
+describe("a listening connection", () => {
+  it("is replaced once it receives no notifications any more, and the stats report polling meanwhile", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const wadi = new Wadi(pg(db.pool()));
     const other = new Wadi(pg(db.pool({ connectionString: db.directUrl })));
     await other.migrate();
-    const told: string[] = [];
-    const onError = (error: unknown) => told.push((error as Error).message);
+    const reported: string[] = [];
+    const onError = (error: unknown) => reported.push((error as Error).message);
     const worker = new Worker(wadi, { ...NO_POLLS, leaseMs: 3000, onError }).task(
       "a",
       ({ payload }) => payload,
@@ -31,10 +31,10 @@ describe("a connection that listens", () => {
     const running = worker.run();
     await until(() => worker.stats().wakeSource === "listening");
     db.proxy.silence();
-    proofIsDue();
+    checkIsDue();
     await until(() => worker.stats().wakeSource === "polling");
     await until(() => worker.stats().wakeSource === "listening", 20_000);
-    expect(told).toContain("the connection that listened did not hear itself any more");
+    expect(reported).toContain("the listening connection did not receive its test notification any more");
     expect(await other.call("a", 1, { timeoutMs: 20_000 })).toBe(1);
     await worker.stop();
     await running;
@@ -42,7 +42,7 @@ describe("a connection that listens", () => {
     await other.close();
   });
 
-  it("is kept while it hears itself, and while nothing can be sent to it", async () => {
+  it("is kept while it receives notifications, and while none can be sent to it", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const pool = db.pool({ max: 3 });
     const executor = pg(pool);
@@ -58,10 +58,10 @@ describe("a connection that listens", () => {
     const before = (await db.admin.query(pid)).rows;
     const probes =
       "select count(*)::int as n from pg_stat_activity where query like '%pg_notify%' and datname = current_database() and pid <> pg_backend_pid()";
-    proofIsDue();
+    checkIsDue();
     await until(async () => (await db.admin.query(probes)).rows[0].n > 0);
     const taken = [await pool.connect(), await pool.connect()];
-    proofIsDue();
+    checkIsDue();
     await until(
       async () =>
         (
@@ -77,7 +77,7 @@ describe("a connection that listens", () => {
     await executor.close();
   });
 
-  it("is let go when its pool is being ended, which waits for it", async () => {
+  it("is released when its pool is being ended, which waits for it", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const pool = db.pool();
     await pg(pool).listen!(
@@ -86,7 +86,7 @@ describe("a connection that listens", () => {
       () => {},
     );
     const ended = pool.end();
-    proofIsDue();
+    checkIsDue();
     await ended;
   });
 
