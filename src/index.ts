@@ -67,7 +67,7 @@ export {
 export type { FleetLimits, RateLimit, TaskLimits } from "./producer/limits.ts";
 export type { WakeSource } from "./producer/notify/channel.ts";
 export type { RetentionRule } from "./producer/retention.ts";
-export type { StandardSchemaV1 } from "./producer/standard-schema.ts";
+export type { StandardIssue, StandardResult, StandardSchemaV1 } from "./producer/standard-schema.ts";
 export type { SubmitCallOptions } from "./producer/submit/submit-call.ts";
 export type {
   DebounceOptions,
@@ -91,7 +91,14 @@ export type { DrainSummary, SkippedTasks } from "./worker/drain-summary.ts";
 export type { FailEnvelope, FailOptions } from "./worker/handler/fail-reason.ts";
 export type { HandlerOptions } from "./worker/handler/registration.ts";
 export type { SettledTask } from "./worker/handler/settlement-result.ts";
-export type { ErrorContext, TaskEvent, WorkerEvent, WorkerHooks } from "./worker/hooks.ts";
+export type {
+  ClaimTiming,
+  ErrorContext,
+  RunTiming,
+  TaskEvent,
+  WorkerEvent,
+  WorkerHooks,
+} from "./worker/hooks.ts";
 export type { Logger } from "./worker/logger.ts";
 export type { DrainOptions, Prefetch, WorkerOptions } from "./worker/options.ts";
 export type { RunOptions, ServeOptions, StopOptions } from "./worker/run/lifecycle.ts";

@@ -1,5 +1,3 @@
-import type { StatementName } from "./generated/statements.ts";
-
 /** SQL with placeholders, and the parameter for each placeholder in order. */
 export interface CompiledStatement {
   readonly sql: string;
@@ -14,7 +12,8 @@ export interface Migration {
 
 /** The protocol's SQL in one dialect, compiled from `protocol/`. An executor brings that of its database along. */
 export interface Protocol {
-  readonly statements: Readonly<Partial<Record<StatementName, CompiledStatement>>>;
+  /** By name, such as `claim_tasks`. */
+  readonly statements: { readonly [name: string]: CompiledStatement };
   readonly migrations: readonly Migration[];
   /** Applied only where they are asked for. */
   readonly optionalMigrations: readonly Migration[];

@@ -4,7 +4,10 @@ import { causes, classifySqlState, failedToConnect, sqlStateOf } from "./postgre
 import { checkClient, checkOptions } from "./shared/options.ts";
 import { isOverQuota } from "./shared/quota.ts";
 
-interface NeonQueryOptions {
+export type { PgSchemaOption } from "./postgres/schema.ts";
+
+/** How one query is sent and read. */
+export interface NeonQueryOptions {
   arrayMode: false;
   fullResults: false;
   types: { getTypeParser(): (cell: string) => string };
@@ -24,7 +27,8 @@ export interface NeonQueryLike extends PromiseLike<unknown> {
   readonly queryData: unknown;
 }
 
-interface NeonTransactionOptions {
+/** How an array of queries is sent as one transaction, and read. */
+export interface NeonTransactionOptions {
   isolationLevel: "ReadCommitted";
   arrayMode: false;
   fullResults: false;

@@ -21,7 +21,8 @@ import { PgSharedClient } from "./postgres/pg-shared-client.ts";
 import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
 import { checkClient, checkOptions } from "./shared/options.ts";
 
-export type { PgClientLike, PgNotification, PgPoolLike } from "./postgres/pg-client.ts";
+export type { PgClientLike, PgConnectionLike, PgNotification, PgPoolLike } from "./postgres/pg-client.ts";
+export type { PgSchemaOption } from "./postgres/schema.ts";
 
 export interface PgOptions extends PgSchemaOption {
   /**

@@ -3,7 +3,10 @@ import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
 import { causes, classifySqlState, sqlStateOf } from "./postgres/sqlstate.ts";
 import { checkClient, checkOptions } from "./shared/options.ts";
 
-interface PgliteQueryOptions {
+export type { PgSchemaOption } from "./postgres/schema.ts";
+
+/** How PGlite reads and writes the values of one query. */
+export interface PgliteQueryOptions {
   parsers: Record<number, (cell: string) => string>;
   serializers: Record<number, (value: unknown) => string>;
 }

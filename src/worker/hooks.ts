@@ -12,12 +12,14 @@ export interface TaskEvent {
   readonly attempt: number;
 }
 
-interface Claimed {
+/** When a task was claimed. */
+export interface ClaimTiming {
   /** From its due time to its claim, in milliseconds of the database's clock. */
   readonly queuedMs: number;
 }
 
-interface Ran extends Claimed {
+/** When it was claimed, and how long its attempt took. */
+export interface RunTiming extends ClaimTiming {
   /** From the start of the handler to the end of the attempt, in milliseconds; 0 if it never started. */
   readonly durationMs: number;
 }
@@ -27,18 +29,19 @@ interface Ran extends Claimed {
  * `succeeded`, `failed`, `retried`, `canceled`, `released` and `lostLease`, each after the database has it.
  */
 export type WorkerEvent =
-  | (TaskEvent & Claimed & { readonly type: "claimed" })
-  | (TaskEvent & Claimed & { readonly type: "started" })
-  | (TaskEvent & Ran & { readonly type: "succeeded" })
+  | (TaskEvent & ClaimTiming & { readonly type: "claimed" })
+  | (TaskEvent & ClaimTiming & { readonly type: "started" })
+  | (TaskEvent & RunTiming & { readonly type: "succeeded" })
   /** Failed for good. */
-  | (TaskEvent & Ran & { readonly type: "failed"; readonly error: ErrorEnvelope })
+  | (TaskEvent & RunTiming & { readonly type: "failed"; readonly error: ErrorEnvelope })
   /** Failed, and queued again. */
-  | (TaskEvent & Ran & { readonly type: "retried"; readonly error: ErrorEnvelope; readonly delayMs: number })
-  | (TaskEvent & Ran & { readonly type: "canceled" })
+  | (TaskEvent &
+      RunTiming & { readonly type: "retried"; readonly error: ErrorEnvelope; readonly delayMs: number })
+  | (TaskEvent & RunTiming & { readonly type: "canceled" })
   /** Handed back without spending the attempt. */
-  | (TaskEvent & Ran & { readonly type: "released" })
+  | (TaskEvent & RunTiming & { readonly type: "released" })
   /** Another worker may have the task; nothing of this attempt was stored. */
-  | (TaskEvent & Ran & { readonly type: "lostLease" })
+  | (TaskEvent & RunTiming & { readonly type: "lostLease" })
   /** A task, of this or another worker, whose lease had run out, and what it became. */
   | (TaskEvent & { readonly type: "recovered"; readonly status: TaskStatus })
   /** Nothing that is due is left to this worker, or its time is up. */

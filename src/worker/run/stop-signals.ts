@@ -7,10 +7,10 @@ export interface ProcessLike {
   exit(code: number): unknown;
 }
 
-export type StopSignal = keyof typeof EXIT_CODES;
+export type StopSignal = "SIGINT" | "SIGTERM";
 
 /** What a shell expects of a process that such a signal ended: 128 and its number. */
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
 const SIGNALS = Object.keys(EXIT_CODES) as StopSignal[];
 
 /**

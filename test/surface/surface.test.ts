@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { beforeAll, expect, test } from "vitest";
+import { withDeclared } from "../../scripts/surface/declared.ts";
+import { fingerprint, printSurface } from "../../scripts/surface/print.ts";
+import { hiddenTypes, unusedTypes } from "../../scripts/surface/questions.ts";
+
+/** Steps of computing a type, which an editor shows resolved: no caller has a reason to name them. */
+const COMPUTED = [
+  "Definition",
+  "InferInput",
+  "IsAny",
+  "JsonResult",
+  "ResultArgument",
+  "SurvivesJson",
+  "Unwritable",
+];
+
+/** Types that only an application's own code mentions, and why it does. */
+const FOR_APPLICATIONS: Readonly<Record<string, string>> = {
+  "wadi FailEnvelope": "the form of `context.fail(reason)`, whose reason may be anything",
+  "wadi SyncWadi": "the type of a variable",
+  "wadi WadiOf": "the type of a variable",
+};
+
+let surface: string;
+let hidden: string[];
+let unused: string[];
+
+beforeAll(() => {
+  withDeclared((entries) => {
+    surface = printSurface(entries);
+    hidden = hiddenTypes(entries);
+    unused = unusedTypes(entries);
+  });
+});
+
+test("the public surface is that of the snapshot: `npm run surface -- --write` after a change", () => {
+  expect(surface).toBe(readFileSync("test/surface/surface.txt", "utf8"));
+});
+
+test("the changelog says what changed: its section Unreleased names the surface by its fingerprint", () => {
+  const [, unreleased = ""] = readFileSync("CHANGELOG.md", "utf8").split(/^## /m);
+  expect(unreleased).toMatch(/^\[Unreleased\]\n/);
+  expect(unreleased).toContain(`<!-- surface ${fingerprint(surface)} -->`);
+});
+
+test("each type that a public signature mentions is exported", () => {
+  const named = hidden.filter((mention) => !COMPUTED.some((name) => mention.includes(`-> ${name} (`)));
+  expect(named).toEqual([]);
+});
+
+test("each exported type is that of something an application calls, or says why not", () => {
+  expect(unused).toEqual(Object.keys(FOR_APPLICATIONS));
+});
+
+test("no line of the snapshot is longer than 120 columns", () => {
+  expect(surface.split("\n").filter((line) => line.length > 120)).toEqual([]);
+});
