@@ -2,7 +2,7 @@
 
 import type { UnhandledTasks } from "../core/operations/claim-result.ts";
 
-/** What one drain did, and what it left. */
+/** What one drain did, and what is left to do. */
 export interface DrainSummary {
   readonly claimed: number;
   readonly succeeded: number;
@@ -10,10 +10,13 @@ export interface DrainSummary {
   readonly failed: number;
   /** Failed and queued again. */
   readonly retried: number;
-  /** Handed back unstarted, without spending an attempt. */
+  /** Returned to the queue before they started, without spending an attempt. */
   readonly released: number;
   readonly canceled: number;
-  /** Tasks, of this or another worker, whose lease had expired; they are queued again, or failed as `max_crashes` or `lease_expired`. */
+  /**
+   * Tasks, of this or another worker, whose lease had expired; they are queued again, or failed as `max_crashes` or
+   * `lease_expired`.
+   */
   readonly recovered: number;
   /** Attempts whose lease was lost before they could be settled. */
   readonly lost: number;
@@ -27,13 +30,13 @@ export interface DrainSummary {
   readonly more: boolean;
   /** Due tasks in its queues whose names have no handler here, as its first claim found them; at most 20 names. */
   readonly unhandled: readonly UnhandledTasks[];
-  /** What it left out for a limit of its own; at most 20. Nothing of it counts for `more` and `nextDueAtMs`. */
+  /** Due tasks that it could not run; at most 20 entries. They do not count for `more` and `nextDueAtMs`. */
   readonly skipped: readonly SkippedTasks[];
-  /** When the next task is due or the next lease runs out, in epoch milliseconds; null if nothing is queued. */
+  /** When the next task is due or the next lease expires, in epoch milliseconds; null if nothing is queued. */
   readonly nextDueAtMs: number | null;
 }
 
-/** What a drain is doing. */
+/** What a drain is doing at the moment. */
 export interface DrainStatus {
   /** Names of the tasks in handlers, with repeats. */
   readonly running: readonly string[];
@@ -44,14 +47,14 @@ export interface DrainStatus {
   readonly totals: DrainSummary;
 }
 
-/** A name, or one task of it, that a drain left out. */
+/** A name that a drain skipped, or one task of it. */
 export interface SkippedTasks {
   readonly name: string;
-  /** The one task; absent if it is the whole name. */
+  /** The task; absent if the whole name was skipped. */
   readonly id?: string;
   /**
-   * `maxRunMs`: the drain is shorter than the name's declared run. `maxResponseBytes`: the task is larger than the answers
-   * of this database's driver.
+   * `maxRunMs`: the drain has less time than the `maxRunMs` of the name. `maxResponseBytes`: the task is larger than the
+   * longest answer of the database's driver.
    */
   readonly reason: "maxRunMs" | "maxResponseBytes";
 }

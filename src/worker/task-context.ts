@@ -8,16 +8,16 @@ import type { FailOptions } from "./handler/fail-reason.ts";
 import type { SettledTask } from "./handler/settlement-result.ts";
 
 /**
- * A statement of the application's own: SQL with the placeholders of the database (`?` on SQLite, `$1` on Postgres),
- * a query builder's query that has `toSQL()` (Drizzle), or one of the client's own kind: what D1 prepares, a query of the
- * Neon driver, `{ sql, args }` of libSQL.
+ * A statement of the application: SQL with the placeholders of the database (`?` on SQLite, `$1` on Postgres), a query
+ * builder's query that has `toSQL()` (Drizzle), or a statement of the database client: a prepared statement of D1, a query of
+ * the Neon driver, `{ sql, args }` of libSQL.
  */
 export type UserStatement =
   | { readonly sql: string; readonly params?: readonly unknown[] | undefined }
   | { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } }
   | object;
 
-/** A result that may be null need not be given. */
+/** The result argument of `succeedWith`; optional if the result may be null. */
 export type ResultArgument<Result> = undefined extends Result
   ? [result?: Result]
   : null extends Result
@@ -33,49 +33,50 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
   /** 1 for the first attempt. */
   readonly attempt: number;
   /**
-   * Aborts at the deadline, when a cancel was requested, and when the lease is lost. A cancel from elsewhere is learned by a
-   * notification, a heartbeat, a progress report or a poll every `cancelPollMs`, a lost lease by any request for the task.
+   * Aborts at the deadline, when a cancel was requested, and when the lease is lost. The worker learns of a cancel by a
+   * notification, a heartbeat, a progress report or a poll every `cancelPollMs`, and of a lost lease by any request for the
+   * task.
    */
   readonly signal: AbortSignal;
-  /** Epoch milliseconds at which the attempt is cut off; `Infinity` if it may run as long as it likes. */
+  /** Epoch milliseconds at which the attempt is cut off; `Infinity` if it has no limit. */
   readonly deadlineMs: number;
   /** Milliseconds until the attempt is cut off, never negative. */
   timeLeftMs(): number;
   /** True once the worker has learned that a cancel was requested. */
   readonly canceled: boolean;
-  /** True once another worker may have the task: nothing of this attempt is stored any more. */
+  /** True once another worker may have the task: the outcome of this attempt is not stored any more. */
   readonly lostLease: boolean;
   /**
-   * Reports progress (a number from 0 to 1; null leaves it alone) and a message, in one round trip.
+   * Reports progress (a number from 0 to 1; null leaves it unchanged) and a message, in one round trip.
    *
-   * @throws {InvalidArgument} for anything else.
+   * @throws {InvalidArgument} for any other value.
    * @throws {LostLease} if another worker may have the task now: stop.
    */
   progress(value: number | null, message?: string): Promise<void>;
   /**
-   * Extends the lease and asks whether a cancel was requested, in one round trip. Needed by handlers that want to know sooner
-   * than the worker's own heartbeats and polls.
+   * Extends the lease and asks whether a cancel was requested, in one round trip. For handlers that want to know
+   * sooner than by the worker's heartbeats and polls.
    *
-   * @throws {LostLease}
+   * @throws {LostLease} if another worker may have the task now: stop.
    */
   heartbeat(): Promise<{ readonly canceled: boolean }>;
   /** Ends the attempt with this result at once, and returns it; what the handler returns later is ignored. */
   succeed(result: Result): Result;
   /**
-   * Commits statements of your own together with the success of the task, in one round trip: all of it, or nothing. Then
-   * the attempt has ended; return what this returns. A lost answer is no trouble: it is sent again, and done once.
+   * Commits your statements together with the success of the task, in one round trip: all of it, or nothing. Then the
+   * attempt has ended; return what this returns. If the answer is lost it is sent again, and takes effect once.
    *
-   * Statements are `{ sql, params }` with the placeholders of the database, queries with `toSQL()` (Drizzle), or
-   * those of the client's own kind (D1, Neon, libSQL). They run in order in one transaction, so none may begin or end one.
+   * Statements are `{ sql, params }` with the placeholders of the database, queries with `toSQL()` (Drizzle), or statements
+   * of the database client (D1, Neon, libSQL). They run in order in one transaction, so none may begin or end one.
    *
-   * @throws {LostLease} if the lease is gone, {TaskCanceled} if a cancel was requested. Nothing is written: stop.
+   * @throws {LostLease} if the lease is lost, {TaskCanceled} if a cancel was requested. Nothing is written: stop.
    * @throws {DriverError} if the database refuses a statement. Nothing is written, and the attempt goes on.
    * @throws {InvalidArgument} | {SerializationError} | {TaskError} for a statement or result that cannot be sent.
    */
   succeedWith(statements: readonly UserStatement[], ...result: ResultArgument<Result>): Promise<Result>;
   /**
-   * Ends the attempt as failed at once. The reason is a message, an Error (as if it had been thrown) or a ready envelope
-   * `{ type, code, message, retryable, details }`; the options go before what it says itself.
+   * Ends the attempt as failed at once. The reason is a message, an Error (as if it had been thrown) or an error
+   * envelope `{ type, code, message, retryable, details }`; the options go before what the reason says itself.
    *
    * @throws {InvalidArgument} for any other reason, or an unknown option. The attempt goes on.
    * @example item.fail("no source records", { retryable: false });
@@ -83,12 +84,12 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
   fail(reason: unknown, options?: FailOptions): void;
   /**
    * Resolves when the database has the outcome that `succeed`, `fail` or `succeedWith` gave, with the task as it is then: its
-   * `status` is `succeeded`, `failed` or `queued` (to be tried again); `canceled` if a cancel won, `lostLease` if the
-   * lease was lost and nothing is stored. One round trip; it never rejects. Await it after the attempt was ended:
-   * before that a handler waits for itself.
+   * `status` is `succeeded`, `failed` or `queued` (to be tried again); `canceled` if a cancel came first, `lostLease` if the
+   * lease was lost and nothing is stored. One round trip; it never rejects. Await it only after one of those calls: before,
+   * the handler would wait for itself.
    */
   readonly settled: Promise<SettledTask<Payload, Result>>;
-  /** Submits a child task; parent, root and correlation id are wired. */
+  /** Submits a child task. Its parent, root and correlation id are set. */
   submit<T extends string | AnyTaskDefinition>(
     task: T,
     payload: PayloadOf<T>,
@@ -96,7 +97,7 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
   ): Promise<SubmittedOf<T>>;
 }
 
-/** Does the work of one attempt. What it returns is the task's result; what it throws fails the attempt. */
+/** Runs one attempt. Its return value is the result of the task; an error that it throws fails the attempt. */
 export type Handler<Payload = unknown, Result = unknown> = (
   context: TaskContext<Payload, Result>,
 ) => Result | Promise<Result>;
@@ -115,12 +116,12 @@ export type BatchHandlerOf<T> = [T] extends [never]
     ? BatchHandler<Payload, Result>
     : BatchHandler;
 
-/** Results by task id. A task that is not in it succeeds with null. */
+/** Results by task id. A task without an entry succeeds with null. */
 export type BatchResults<Result = unknown> = ReadonlyMap<string, Result> | { readonly [id: string]: Result };
 
 /**
- * Does the work of many attempts of one name in one call. When it returns, every task it did not end itself
- * succeeds; when it throws, each of those fails as if it had been alone.
+ * Runs many attempts of one name in one call. When it returns, each task that it did not end itself succeeds; when it
+ * throws, each of those fails as if it had run alone.
  */
 export type BatchHandler<Payload = unknown, Result = unknown> = (
   contexts: readonly TaskContext<Payload, Result>[],

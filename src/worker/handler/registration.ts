@@ -7,41 +7,47 @@ import type { StandardSchemaV1 } from "../../producer/standard-schema.ts";
 import type { BatchHandler, Handler } from "../task-context.ts";
 import { RunTimes } from "./run-times.ts";
 
+/** Options of `worker.task`. */
 export interface HandlerOptions {
-  /** Where the tasks of this handler come from. @default the definition's queue, else the worker's */
+  /** Queue whose tasks this handler runs. @default the definition's queue, else the worker's */
   readonly queue?: string | undefined;
-  /** Several queues instead of one; the name's `concurrency` counts over all of them. Not together with `queue`. @default none */
+  /**
+   * Several queues instead of one; `concurrency` counts over all of them. Not together with `queue`. @default none
+   */
   readonly queues?: readonly string[] | undefined;
   /**
-   * Longest run of one attempt in milliseconds. A drain that is shorter leaves the name out. Minimum `1`.
+   * Longest run of one attempt in milliseconds. A drain that has less time skips the name. Minimum `1`.
    * @default the definition's, else the worker's, else none
    */
   readonly maxRunMs?: number | undefined;
   /**
-   * Most calls of this handler at once. The name then has slots of its own, in addition to those that the others share.
+   * Most calls of this handler at once. The name then has dedicated slots, in addition to those that other names share.
    * Minimum `1`. @default it shares the worker's `concurrency`
    */
   readonly concurrency?: number | undefined;
   /**
-   * Calls the handler with up to this many tasks at once, as a list of contexts. The name then has slots of its own.
+   * Calls the handler with up to this many tasks at once, as a list of contexts. The name then has dedicated slots.
    * Minimum `1`. @default one task a call
    */
   readonly batch?: number | undefined;
-  /** A name of the worker's `resources`; names that share it run no more calls at once than it has. @default none */
+  /**
+   * One of the worker's `resources`. All names with the same resource together run at most as many calls at once as it
+   * allows. @default none
+   */
   readonly resource?: string | undefined;
 }
 
-/** One name a worker can run. */
+/** A task name that a worker can run: its handler, its queues and its limits. */
 export interface Registration {
   readonly queues: readonly string[];
   readonly name: string;
   /** Takes a list of contexts if there is a `batch`, else one context. */
   readonly handler: Handler | BatchHandler;
-  /** Null: no limit of its own. */
+  /** Null: no limit. */
   readonly maxRunMs: number | null;
   /** Most calls at once; null: as many as its pool has slots. */
   readonly concurrency: number | null;
-  /** Most tasks a call; null: one, and not as a list. */
+  /** Most tasks a call; null: the handler takes one task, not a list. */
   readonly batch: number | null;
   readonly resource: string | null;
   readonly payload: StandardSchemaV1 | null;
@@ -49,16 +55,23 @@ export interface Registration {
   readonly runs: RunTimes;
 }
 
-/** What a worker gives to names that do not say it themselves. */
+/** What a worker gives to names that are registered without it. */
 export interface HandlerDefaults {
   readonly queues: readonly string[];
   readonly maxRunMs: number | null;
   readonly resources: ReadonlyMap<string, number>;
 }
 
-const OPTIONS = ["queue", "queues", "maxRunMs", "concurrency", "batch", "resource"];
+const OPTIONS = Object.keys({
+  queue: true,
+  queues: true,
+  maxRunMs: true,
+  concurrency: true,
+  batch: true,
+  resource: true,
+} satisfies Record<keyof HandlerOptions, true>);
 
-/** Checks what was passed to `worker.task`. */
+/** Checks the arguments of `worker.task`. @throws {InvalidArgument} */
 export function register(
   task: string | AnyTaskDefinition,
   handler: Handler<never, unknown> | BatchHandler<never, unknown>,
@@ -77,9 +90,9 @@ export function register(
   if (typeof handler !== "function")
     throw new InvalidArgument(`the handler of "${name}" must be a function, got ${show(handler)}`);
   for (const queue of queuesOf(options) ?? []) checkIndexedTogether({ queue, "task name": name });
-  const ownQueues = typeof task === "string" ? defaults.queues : [definition.queue];
+  const defaultQueues = typeof task === "string" ? defaults.queues : [definition.queue];
   return {
-    queues: queuesOf(options) ?? ownQueues,
+    queues: queuesOf(options) ?? defaultQueues,
     name,
     handler: handler as Handler | BatchHandler,
     maxRunMs: optionalMs("maxRunMs", options.maxRunMs) ?? definition.maxRunMs ?? defaults.maxRunMs,
@@ -93,7 +106,7 @@ export function register(
   };
 }
 
-/** The queues that `queue` or `queues` names; null if neither is there. */
+/** The queues that `queue` or `queues` names; null if neither is given. */
 export function queuesOf(options: Pick<HandlerOptions, "queue" | "queues">): readonly string[] | null {
   const { queue, queues } = options;
   if (queues === undefined) return queue === undefined ? null : [text("queue", queue)];
@@ -120,7 +133,7 @@ function resourceOf(value: string | undefined, declared: ReadonlyMap<string, num
   return resource;
 }
 
-/** What a claim knows a name by. */
+/** Key of a task name within a queue. */
 export function laneKey({ queue, name }: { readonly queue: string; readonly name: string }): string {
   return `${queue}\0${name}`;
 }
