@@ -58,11 +58,11 @@ describe("imports go one way", () => {
     expect(violations("src/protocol", allows)).toEqual([]);
   });
 
-  it("drivers import each other, the SQL of their dialect, and of core the types of its executor and the error of an argument", () => {
+  it("drivers import each other, the SQL of their dialect, and from core the executor's types, argument errors and the walk over causes", () => {
     const allows = ({ target, isType }: Import) =>
       isIn(target, "drivers", "protocol") ||
       (isType && target === "src/core/executor.ts") ||
-      target === "src/core/errors/wadi-error.ts";
+      ["src/core/errors/wadi-error.ts", "src/core/errors/causes.ts"].includes(target);
     expect(violations("src/drivers", allows)).toEqual([]);
     expect(importsOf("src/core/errors/wadi-error.ts")).toEqual([]);
   });

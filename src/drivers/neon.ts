@@ -1,6 +1,7 @@
+import { causeChain } from "../core/errors/causes.ts";
 import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
 import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
-import { causes, classifySqlState, failedToConnect, sqlStateOf } from "./postgres/sqlstate.ts";
+import { classifySqlState, failedToConnect, sqlStateOf } from "./postgres/sqlstate.ts";
 import { checkClient, checkOptions } from "./shared/options.ts";
 import { isOverQuota } from "./shared/quota.ts";
 
@@ -120,7 +121,7 @@ function classify(error: unknown): ErrorClass {
   if (code !== undefined) return classifySqlState(code);
   if (failedToConnect(error)) return "unavailable";
   // The driver keeps a status only in its text. A 400 without SQLSTATE is a connection lost behind the proxy.
-  const { message = "" } = (causes(error).find(isNeonError) ?? {}) as { message?: string };
+  const { message = "" } = (causeChain(error).find(isNeonError) ?? {}) as { message?: string };
   if (NO_DATABASE.test(message)) return "unusable";
   if (isOverQuota(message)) return "busy";
   const status = /^Server error \(HTTP status (\d{3})\)/.exec(message)?.[1];

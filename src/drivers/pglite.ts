@@ -1,6 +1,7 @@
+import { causeChain } from "../core/errors/causes.ts";
 import type { Executor, Limits, OpenTransaction, Row, Statement } from "../core/executor.ts";
 import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
-import { causes, classifySqlState, sqlStateOf } from "./postgres/sqlstate.ts";
+import { classifySqlState, sqlStateOf } from "./postgres/sqlstate.ts";
 import { checkClient, checkOptions } from "./shared/options.ts";
 
 export type { PgSchemaOption } from "./postgres/schema.ts";
@@ -92,7 +93,7 @@ export function pglite(client: PgliteLike, options: PgSchemaOption = {}): Execut
     const code = sqlStateOf(error);
     if (code !== undefined) return classifySqlState(code);
     // The engine runs in this process, so its answer is never lost.
-    return client.closed && causes(error).length > 0 ? "unusable" : "rejected";
+    return client.closed && causeChain(error).length > 0 ? "unusable" : "rejected";
   }
 }
 

@@ -4,7 +4,9 @@ import * as wadi from "../../src/index.ts";
 
 const page = readFileSync("docs/errors.md", "utf8");
 const errorSources = () =>
-  ["wadi-error", "errors"].map((name) => readFileSync(`src/core/errors/${name}.ts`, "utf8")).join("\n");
+  ["wadi-error", "database-errors", "submit-errors", "task-errors", "worker-errors"]
+    .map((name) => readFileSync(`src/core/errors/${name}.ts`, "utf8"))
+    .join("\n");
 const read = (patterns: string[]) =>
   globSync(patterns)
     .map((file) => readFileSync(file, "utf8"))

@@ -1,4 +1,7 @@
+/** Turns anything that was thrown into a bounded record that JSON and every database can hold. */
+
 import type { Json } from "../task.ts";
+import { causeOf, readProperty } from "./causes.ts";
 
 /** Longest text of an error that is stored, in characters. */
 const MAX_TEXT = 4000;
@@ -37,15 +40,6 @@ export interface ErrorRecord {
   errors?: Json[];
 }
 
-/** A property of anything; undefined if reading it throws. */
-function read(value: object, key: string): unknown {
-  try {
-    return (value as Record<string, unknown>)[key];
-  } catch {
-    return undefined;
-  }
-}
-
 /** Whether it is an error, of this realm or another, or a plain object that says what happened. */
 export function isErrorLike(value: unknown): value is object {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
@@ -54,7 +48,7 @@ export function isErrorLike(value: unknown): value is object {
   } catch {
     return false; // a hostile proxy
   }
-  return typeof read(value, "message") === "string";
+  return typeof readProperty(value, "message") === "string";
 }
 
 /** What an error says, bounded in size. Never throws. */
@@ -68,24 +62,24 @@ class Description {
 
   of(error: object, maxText: number, maxStack: number): ErrorRecord {
     this.#seen.add(error);
-    const name = read(error, "name");
-    const message = read(error, "message") ?? "";
+    const name = readProperty(error, "name");
+    const message = readProperty(error, "message") ?? "";
     const record: ErrorRecord = {
       name: cleanText(name === undefined || name === "" ? kindOf(error) : name, MAX_NAME),
       message: cleanText(message, maxText),
     };
-    const code = read(error, "code");
+    const code = readProperty(error, "code");
     if (Number.isFinite(code)) record.code = code as number;
     else if (typeof code === "string" && code !== "") record.code = cleanText(code, MAX_NAME);
     const stack = stackOf(error, message, maxStack);
     if (stack !== "") record.stack = stack;
     if (this.#seen.size > 1) this.#left -= record.name.length + record.message.length + stack.length;
-    const cause = read(error, "cause") ?? read(error, "sourceError"); // the Neon driver has its own word for it
+    const cause = causeOf(error);
     if (cause !== undefined && cause !== null && this.#seen.size <= MAX_CAUSES) {
       const inner = this.#inner(cause);
       if (inner !== undefined) record.cause = inner;
     }
-    const errors = this.#errors(read(error, "errors"));
+    const errors = this.#errors(readProperty(error, "errors"));
     if (errors.length > 0) record.errors = errors;
     return record;
   }
@@ -94,7 +88,7 @@ class Description {
     if (!Array.isArray(errors)) return [];
     const kept: Json[] = [];
     for (let i = 0; i < Math.min(errors.length, MAX_ERRORS); i++) {
-      const inner = this.#inner(read(errors, String(i)));
+      const inner = this.#inner(readProperty(errors, String(i)));
       if (inner !== undefined) kept.push(inner);
     }
     return kept;
@@ -113,14 +107,14 @@ class Description {
 }
 
 function kindOf(error: object): string {
-  const kind = read(error, "constructor");
-  const name = typeof kind === "function" ? read(kind, "name") : undefined;
+  const kind = readProperty(error, "constructor");
+  const name = typeof kind === "function" ? readProperty(kind, "name") : undefined;
   return typeof name === "string" && name !== "" ? name : "Error";
 }
 
 /** The frames with a short head: a long message, which stands in the record, would leave no room for them. */
 function stackOf(error: object, message: unknown, maxLength: number): string {
-  const stack = read(error, "stack");
+  const stack = readProperty(error, "stack");
   if (typeof stack !== "string" || maxLength <= 0) return "";
   if (typeof message !== "string" || message.length <= MAX_NAME || !stack.includes(message)) {
     return cleanText(stack, maxLength);

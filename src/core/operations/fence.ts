@@ -1,10 +1,13 @@
+/** Fences: statements that make their whole batch fail unless a condition holds in the same moment. */
+
+import { causeChain, readProperty } from "../errors/causes.ts";
 import { LostLease, type WadiError } from "../errors/errors.ts";
 import type { Statement } from "../executor.ts";
 import type { LeaseRef } from "./lease.ts";
 import type { Operation, SqlTarget } from "./operation.ts";
 import { bind } from "./statement.ts";
 
-/** Makes its batch fail unless the lease is held, or also if a cancel was requested. */
+/** Fails its batch unless the lease is held and, with `unlessCanceled`, no cancel was requested. */
 export function fenceLease(
   target: SqlTarget,
   { id, workerId }: LeaseRef,
@@ -14,28 +17,24 @@ export function fenceLease(
   return bind(target, "fence_lease", values);
 }
 
-/** The message of the failed fence, in the text of the database's error or of one that caused it. */
+/** The message of a failed fence, found in an error of the database or in one of its causes. */
 export function fenceText(error: unknown): string | undefined {
-  let current = error as { message?: unknown; cause?: unknown; sourceError?: unknown } | null | undefined;
-  for (let depth = 8; current && depth > 0; depth--) {
-    const message = String(current.message);
-    if (/\bwadi:\w/.test(message)) return message;
-    current = (current.cause ?? current.sourceError) as typeof current; // the Neon driver has its own word for it
-  }
-  return undefined;
+  return causeChain(error)
+    .map((cause) => String(readProperty(cause, "message")))
+    .find((message) => /\bwadi:\w/.test(message));
 }
 
-/** Which fence failed. */
+/** The word by which the failed fence names itself. */
 export function failedFence(error: unknown): string | undefined {
   return /\bwadi:(\w+)/.exec(fenceText(error) ?? "")?.[1];
 }
 
-/** The error of a failed fence around a lease. */
+/** The error for a failed lease fence; undefined for any other error. */
 export function lostLeaseOf(error: unknown, { id }: LeaseRef): WadiError | undefined {
   return failedFence(error) === "lost_lease" ? new LostLease(id) : undefined;
 }
 
-/** An operation that is refused with `LostLease` unless the lease is held in the same moment; a round trip in all. */
+/** The operation, refused with `LostLease` unless the lease is held in the same moment. It stays one round trip. */
 export function fenceOperation<T>(target: SqlTarget, held: LeaseRef, operation: Operation<T>): Operation<T> {
   return {
     name: operation.name,

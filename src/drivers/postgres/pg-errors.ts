@@ -1,7 +1,8 @@
 // What the errors of node-pg mean. Most have a SQLSTATE; the others have a text, or come before anything was sent.
 
+import { causeChain } from "../../core/errors/causes.ts";
 import type { ErrorClass } from "../../core/executor.ts";
-import { causes, classifySqlState, failedToConnect, sqlStateOf } from "./sqlstate.ts";
+import { classifySqlState, failedToConnect, sqlStateOf } from "./sqlstate.ts";
 
 /** No such prepared statement, a name that exists already, a result with another shape now. */
 const STALE_PLAN = ["26000", "42P05", "0A000"];
@@ -26,7 +27,7 @@ export class UnsentErrors {
 
   /** Whether `error` or one of its causes is among them. */
   has(error: unknown): boolean {
-    return causes(error).some((cause) => this.#errors.has(cause));
+    return causeChain(error).some((cause) => this.#errors.has(cause));
   }
 }
 
@@ -42,5 +43,5 @@ export function classifyPg(error: unknown, unsent: UnsentErrors, isPool: boolean
 }
 
 function isEnded(error: unknown, text: RegExp): boolean {
-  return causes(error).some(({ message }) => typeof message === "string" && text.test(message));
+  return causeChain(error).some(({ message }) => typeof message === "string" && text.test(message));
 }

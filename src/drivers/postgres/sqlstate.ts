@@ -1,3 +1,4 @@
+import { causeChain } from "../../core/errors/causes.ts";
 import type { ErrorClass } from "../../core/executor.ts";
 
 /** A SQLSTATE and never a Node code: `EPIPE` has five capitals too. */
@@ -65,25 +66,13 @@ export function endsConnection(code: string | undefined): boolean {
   return code === undefined || SPENT.test(code);
 }
 
-/** The error and what it wraps, outermost first. */
-export function causes(error: unknown): { readonly message?: unknown }[] {
-  const chain: object[] = [];
-  let current = error;
-  while (typeof current === "object" && current !== null && !chain.includes(current)) {
-    chain.push(current);
-    const { cause, sourceError } = current as { cause?: unknown; sourceError?: unknown };
-    current = cause ?? sourceError; // the Neon driver has its own word for it
-  }
-  return chain;
-}
-
 /** Where the server meets a wrong number of values. It calls that 08P01, but the connection goes on, and it is no use to try again. */
 const BIND = "exec_bind_message";
 const UNDEFINED_PARAMETER = "42P02";
 
 /** The first SQLSTATE among an error and its causes. */
 export function sqlStateOf(error: unknown): string | undefined {
-  for (const { code, routine } of causes(error) as { code?: unknown; routine?: unknown }[]) {
+  for (const { code, routine } of causeChain(error) as { code?: unknown; routine?: unknown }[]) {
     if (routine === BIND) return UNDEFINED_PARAMETER;
     if (typeof code === "string" && SQLSTATE.test(code)) return code;
   }
@@ -92,7 +81,7 @@ export function sqlStateOf(error: unknown): string | undefined {
 
 /** Whether the network failed before anything could have been sent. */
 export function failedToConnect(error: unknown): boolean {
-  return causes(error).some((cause) => {
+  return causeChain(error).some((cause) => {
     const { code, syscall } = cause as { code?: unknown; syscall?: unknown };
     return syscall === "connect" || (typeof code === "string" && NOT_SENT.has(code));
   });

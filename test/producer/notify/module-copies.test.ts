@@ -27,7 +27,7 @@ async function load(name: string): Promise<Copy> {
   const outfile = join(directory, `${name}.mjs`);
   await build({
     stdin: {
-      contents: `export * from "./src/index.ts"; export * from "../../core/src/drivers/better-sqlite3.ts"; export * from "../../core/src/drivers/pg.ts";`,
+      contents: `export * from "./src/index.ts"; export * from "./src/drivers/better-sqlite3.ts"; export * from "./src/drivers/pg.ts";`,
       resolveDir: process.cwd(),
     },
     bundle: true,

@@ -1,0 +1,61 @@
+/** Errors of the database: it refused, it could not be reached, or its tables are not the expected ones. */
+import type { ErrorClass } from "../executor.ts";
+import { WadiError, type WadiErrorOptions } from "./wadi-error.ts";
+
+export interface DriverErrorOptions extends WadiErrorOptions {
+  kind?: ErrorClass;
+  taskId?: string;
+}
+
+/** The database refused a statement or stayed out of reach. The driver's own error is the `cause`. */
+export class DriverError extends WadiError {
+  override readonly name = "DriverError";
+  /** What the error of the database means, see `ErrorClass`. */
+  readonly kind: ErrorClass;
+  /** Of a `call`: the id of its task, which may have been queued; null of anything else. */
+  readonly taskId: string | null;
+  constructor(message: string, options: DriverErrorOptions) {
+    super("DRIVER_ERROR", message, options);
+    this.kind = options.kind ?? "unknown";
+    this.taskId = options.taskId ?? null;
+  }
+}
+
+/** Whether the database refused a value and wrote nothing; without that value the same may go through. */
+export function refusesValue(error: unknown): boolean {
+  return isRefusal(error) && (error as DriverError).kind === "invalid-value";
+}
+
+/** Whether the database said no and wrote nothing, so that it is no use to send the same again. */
+export function isRefusal(error: unknown): boolean {
+  if (!WadiError.is(error) || error.code !== "DRIVER_ERROR" || error.retryable) return false;
+  return (error as DriverError).kind !== "response-too-large"; // which may have been committed
+}
+
+/** The database speaks a protocol version this SDK does not know. */
+export class ProtocolVersionMismatch extends WadiError {
+  override readonly name = "ProtocolVersionMismatch";
+  constructor(found: string) {
+    super(
+      "PROTOCOL_VERSION_MISMATCH",
+      `the database speaks CairnQ protocol version ${found}, this SDK speaks version 1; upgrade wadi`,
+    );
+  }
+}
+
+/** Migrations would create the tables while another schema of the same database has them. Nothing is written. */
+export class SchemaMismatch extends WadiError {
+  override readonly name = "SchemaMismatch";
+  /** The schemas that have them. */
+  readonly schemas: readonly string[];
+  constructor(schemas: readonly string[], schema: string | undefined) {
+    const names = schemas.map((name) => JSON.stringify(name)).join(", ");
+    const here =
+      schema === undefined ? "where the search path points" : `in schema ${JSON.stringify(schema)}`;
+    super(
+      "SCHEMA_MISMATCH",
+      `the tables are in schema ${names} of this database and not ${here}; pass that schema to the driver, or call migrate({ secondInstallation: true }) once for a second set of tables`,
+    );
+    this.schemas = schemas;
+  }
+}

@@ -1,0 +1,92 @@
+/** Errors about one task: how it ended, or why it is no longer waited for. */
+import type { ErrorEnvelope, Task } from "../task.ts";
+import { WadiError, type WadiErrorOptions } from "./wadi-error.ts";
+
+/** A wait ended before the task did. The task itself goes on. */
+export class TaskTimeout extends WadiError {
+  override readonly name = "TaskTimeout";
+  readonly id: string | null;
+  readonly key: string | null;
+  /** The task as last seen, null if none was seen. */
+  readonly task: Task | null;
+  /** Of a wait for many: the ids or keys of those that are not done. */
+  readonly missing: readonly string[];
+  constructor(
+    message: string,
+    seen: { id: string | null; key: string | null; task: Task | null; missing?: readonly string[] },
+    options: Pick<WadiErrorOptions, "cause"> = {},
+  ) {
+    super("TASK_TIMEOUT", message, { ...options, retryable: true });
+    this.missing = seen.missing ?? [];
+    this.id = seen.id;
+    this.key = seen.key;
+    this.task = seen.task;
+  }
+}
+
+/** The awaited task failed for good. `retryable` is that of the stored error: another call may succeed where it is true. */
+export class TaskFailed extends WadiError {
+  override readonly name = "TaskFailed";
+  readonly task: Task;
+  /** The error as it is stored with the task. */
+  readonly taskError: ErrorEnvelope;
+  /** The code of the stored error, such as `handler_error`, or that of the handler's `TaskError`. */
+  readonly taskCode: string;
+  /** The message of the stored error. */
+  readonly taskMessage: string;
+  constructor(task: Task) {
+    const stored = task.error ?? NO_ERROR;
+    const { code, message, retryable } = stored;
+    super(
+      "TASK_FAILED",
+      `task ${task.id} (${task.name}) failed on attempt ${task.attempt} of ${task.maxAttempts}: ${code}: ${message}`,
+      { retryable },
+    );
+    this.task = task;
+    this.taskError = stored;
+    this.taskCode = code;
+    this.taskMessage = message;
+  }
+}
+
+const NO_ERROR: ErrorEnvelope = {
+  type: "Error",
+  code: "?",
+  message: "no error is stored",
+  retryable: false,
+  details: {},
+};
+
+/** The awaited task was canceled. */
+export class TaskCanceled extends WadiError {
+  override readonly name = "TaskCanceled";
+  readonly task: Task;
+  constructor(task: Task) {
+    super("TASK_CANCELED", `task ${task.id} (${task.name}) was canceled`);
+    this.task = task;
+  }
+}
+
+export interface TaskErrorOptions extends WadiErrorOptions {
+  /** Recorded in the error envelope. @default "task_error" */
+  code?: string;
+  /** Any JSON value, recorded in the error envelope. */
+  details?: unknown;
+  /** Least time before the next attempt, in milliseconds. @default the worker's backoff */
+  delayMs?: number;
+}
+
+/** Thrown by a handler to fail its task with a code and details of its own. */
+export class TaskError extends WadiError {
+  override readonly name = "TaskError";
+  readonly taskCode: string;
+  readonly details: unknown;
+  readonly delayMs: number | undefined;
+  /** @param options.retryable Whether the task may be tried again. @default true */
+  constructor(message: string, options: TaskErrorOptions = {}) {
+    super("TASK_ERROR", message, { ...options, retryable: options.retryable ?? true });
+    this.taskCode = options.code ?? "task_error";
+    this.details = options.details ?? null;
+    this.delayMs = options.delayMs;
+  }
+}
