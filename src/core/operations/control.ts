@@ -1,3 +1,5 @@
+/** Operations on tasks from the outside: cancel, retry, purge and sweep. */
+
 import type { Row, Statement } from "../executor.ts";
 import { isTerminal, type Task } from "../task.ts";
 import { decodeTask } from "./decode-task.ts";
@@ -8,29 +10,29 @@ import { bind, type Values } from "./statement.ts";
 /** Null filters match everything. */
 export type PurgeFilter = Values<"purge_tasks">;
 
-/** Rules that were checked, one item for each statement of a sweep. */
+/** Checked rules, one item for each statement of a sweep. */
 export type Retention = readonly Omit<PurgeFilter, "max_tasks">[];
 
 /**
- * What a cancel did: a queued task is `canceled`, a running one was `requested` to stop. `unchanged`: it has ended, or was
- * asked before.
+ * The effect of a cancel: a queued task is `canceled`, a running task is `requested` to stop. `unchanged`: the task has
+ * ended, or was requested to stop before.
  */
 export type CancelOutcome = "canceled" | "requested" | "unchanged";
 
-/** The task a cancel found, as it is then. */
+/** The task that a cancel found, as it is afterwards. */
 export type CanceledTask = Task & { readonly outcome: CancelOutcome };
 
-/** What a retry did: the task is `queued` again, or `unchanged`, because it is live or has succeeded. */
+/** The effect of a retry: the task is `queued` again, or `unchanged`, because it is live or has succeeded. */
 export type RetryOutcome = "queued" | "unchanged";
 
-/** The task a retry found, as it is then. */
+/** The task that a retry found, as it is afterwards. */
 export type RetriedTask = Task & {
   readonly outcome: RetryOutcome;
   /** The key that points at this task now; null if it was submitted without one, or if a newer task has taken it. */
   readonly key: string | null;
 };
 
-/** Cancels a queued task, asks a running one to stop, and returns the task as it is then. */
+/** Cancels a queued task, requests a running one to stop, and returns the task as it is afterwards. */
 export function cancelTask(
   target: SqlTarget,
   ref: TaskRef,
@@ -44,7 +46,7 @@ export function cancelTask(
       const [changed, [row]] = results as [Row[], Row[]];
       if (row === undefined) return null;
       const task = decodeTask(row);
-      // Whose cancel it was cannot be seen after a lost answer: most likely this one's.
+      // After a lost answer the row does not show whose cancel it was: most likely it was this one.
       const isOurs = changed.length > 0 || (isResent && task.cancelRequestedAtMs !== null);
       return Object.assign(task, { outcome: isOurs ? cancelOutcome(task) : "unchanged" });
     },
@@ -57,7 +59,7 @@ function cancelOutcome({ status }: Task): CancelOutcome {
   return status === "running" ? "requested" : "unchanged";
 }
 
-/** Queues a failed or canceled task again and returns the task as it is then. */
+/** Queues a failed or canceled task again and returns the task as it is afterwards. */
 export function retryTask(
   target: SqlTarget,
   ref: TaskRef,
@@ -88,18 +90,18 @@ export function purgeTasks(target: SqlTarget, filter: PurgeFilter): Operation<nu
   return single("purge", bind(target, "purge_tasks", filter), (rows) => rows.length);
 }
 
-/** What one sweep did. */
+/** The result of one sweep. */
 export interface SweepResult {
   /** Tasks deleted. */
   readonly purged: number;
-  /** Whether a rule deleted all it may in one sweep, so that there is probably more. */
+  /** Whether a rule deleted as many tasks as one sweep may, so that there are probably more. */
   readonly more: boolean;
 }
 
-/** How long a sweep keeps the limits of a key that nobody uses. */
+/** How long a sweep keeps the limits of a key that no task uses. */
 const IDLE_LIMITS_MS = 24 * 3_600_000;
 
-/** One bounded purge for each rule and status, and of limits that nobody uses, all in one round trip. */
+/** One bounded purge for each rule and status, and one of unused limits, all in one round trip. */
 export function sweepTasks(target: SqlTarget, retention: Retention, limit: number): Operation<SweepResult> {
   const purges = retention.map((filter) => bind(target, "purge_tasks", { ...filter, max_tasks: limit }));
   return {

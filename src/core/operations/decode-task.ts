@@ -14,7 +14,7 @@ function decodeNumber(value: Value | undefined): number {
   return Number.isNaN(number) ? 0 : number;
 }
 
-/** Text that is no JSON for JavaScript, though it is for the database, is returned as it is. */
+/** Text that the database accepts as JSON and JavaScript does not is returned unparsed. */
 function jsonOrNull(value: Value | undefined): Json {
   if (value === null || value === undefined) return null;
   try {
@@ -29,7 +29,7 @@ function decodeMetadata(value: Value | undefined): { [key: string]: Json } {
   return metadata !== null && typeof metadata === "object" && !Array.isArray(metadata) ? metadata : {};
 }
 
-/** Reads a row of `cairnq_tasks`. Columns this SDK does not know are ignored. */
+/** Reads a row of `cairnq_tasks`. Columns that this SDK does not know are ignored. */
 export function decodeTask(row: Row): Task {
   const text = row as Record<string, string>;
   const textOrNull = row as Record<string, string | null>;

@@ -1,18 +1,20 @@
+/** The fence around the keys of a submit. */
+
 import { AlreadyExists, type WadiError } from "../errors/errors.ts";
 import { fenceText } from "./fence.ts";
 import type { Operation, SqlTarget } from "./operation.ts";
 import { bind } from "./statement.ts";
 import type { NewTask } from "./submit.ts";
 
-/** Under which circumstances a key that has a task already undoes the whole batch. */
+/** When a key that already has a task undoes the whole batch. */
 export interface KeyFence {
-  /** Also under the policy `reject`, for a batch whose sender sees no outcome before the commit. */
+  /** Also under the policy `reject`: for a batch whose sender sees no outcome before the commit. */
   readonly rejects: boolean;
 }
 
 /**
- * A submit that writes nothing at all if one of its keys belongs to a task of another name. Without it only that
- * task is left out, and its outcome is `rejected`.
+ * The submit, which writes nothing at all if one of its keys belongs to a task of another name. Without the fence only
+ * that task is left out, and its outcome is `rejected`.
  */
 export function fenceKeys<T>(
   target: SqlTarget,
@@ -20,9 +22,9 @@ export function fenceKeys<T>(
   operation: Operation<T>,
   fence: KeyFence,
 ): Operation<T> {
-  const items = tasks.flatMap(({ columns: { id, name }, key, conflict, isOwnName }) => {
+  const items = tasks.flatMap(({ columns: { id, name }, key, conflict, requiresSameName }) => {
     const rejects = fence.rejects && conflict === "reject";
-    if (key === null || !(rejects || (isOwnName && conflict !== "reject"))) return [];
+    if (key === null || !(rejects || (requiresSameName && conflict !== "reject"))) return [];
     return [{ id, key, ...(rejects ? { conflict } : { own_name: name }) }];
   });
   if (items.length === 0) return operation;

@@ -11,23 +11,23 @@ export interface Operation<T> {
   readonly name: string;
   readonly statements: readonly Statement[];
   decode(results: readonly Row[][]): T;
-  /** Whether it does no harm that a power failure takes back what it wrote, as if it had not been sent. */
+  /** Whether a power failure may undo its writes without harm, as if it had not been sent. */
   readonly mayBeLost?: boolean;
-  /** What to send once an earlier try may have been committed. Absent where the same statements tell the same. */
+  /** The operation to send once an earlier try may have been committed. Omit if the statements are idempotent. */
   resend?(): Operation<T>;
-  /** Sends the statements (before them perhaps a guard) otherwise than as a batch of them alone. */
+  /** Sends the statements, which a guard may precede, in another way than as a batch that holds nothing else. */
   send?(
     executor: Executor,
     statements: readonly Statement[],
     options: SendOptions,
   ): Promise<readonly Row[][]>;
-  /** How many statements of the application's own `send` adds. */
+  /** How many statements of the application `send` adds. */
   readonly sendsMore?: number;
-  /** What a database's error means, where it is an answer and not a failure. */
+  /** The error to throw for an error of the database that is an answer rather than a failure. */
   explain?(error: unknown): WadiError | undefined;
 }
 
-/** Where an operation runs: which SQL it needs and what it takes for the present time. */
+/** The database an operation is built for: its SQL, and the present time. */
 export interface SqlTarget {
   readonly dialect: Dialect;
   readonly protocol: Protocol;
@@ -44,7 +44,7 @@ export function single<T>(
   return { name, statements: [statement], decode: ([rows]) => decode(rows!) };
 }
 
-/** Operations of one kind in one round trip. */
+/** Operations of one kind as one operation, and so in one round trip. */
 export function combine<T>(name: string, operations: readonly Operation<T>[]): Operation<T[]> {
   return {
     name,
@@ -60,7 +60,7 @@ export function combine<T>(name: string, operations: readonly Operation<T>[]): O
   };
 }
 
-/** Two operations in one round trip, in this order. */
+/** Two operations as one, in this order, and so in one round trip. */
 export function combineTwo<A, B>(name: string, first: Operation<A>, second: Operation<B>): Operation<[A, B]> {
   const size = first.statements.length;
   return {
@@ -72,7 +72,7 @@ export function combineTwo<A, B>(name: string, first: Operation<A>, second: Oper
   };
 }
 
-/** An operation that was sent before and may have been committed; every further send is one again. */
+/** An operation that was sent before and may have been committed, so that every further send is a resend. */
 export function asResend<T>(operation: Operation<T>): Operation<T> {
   const resent = operation.resend?.() ?? operation;
   return { ...resent, resend: () => resent };

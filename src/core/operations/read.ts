@@ -1,3 +1,5 @@
+/** Operations that only read: tasks, their states and failures, lists and counts. */
+
 import type { Row, Statement } from "../executor.ts";
 import type { Task, TaskFailure, TaskStatus } from "../task.ts";
 import { decodeFailure, decodeTask, numberOrNull } from "./decode-task.ts";
@@ -7,21 +9,22 @@ import { bind, type Values } from "./statement.ts";
 /** One task, by its id or by the key that points at it. */
 export type TaskRef = { readonly id: string } | { readonly key: string };
 
-/** What changes while a task waits and runs. */
+/** The fields that change while a task waits and runs. */
 export type TaskState = Pick<Task, "id" | "status" | "progress" | "message" | "attempt">;
 
-/** Ids and keys of tasks, none of them twice in one list. */
+/** Ids and keys of tasks; no list holds one of them twice. */
 export interface TaskRefs {
-  /** Of these only the terminal ones are read. */
+  /** Tasks that are read only once they are terminal. */
   readonly ids: readonly string[];
-  /** Of these every state is read. */
+  /** Tasks whose every state is read. */
   readonly watched: readonly string[];
   readonly keys: readonly string[];
 }
 
+/** The state of a task that was asked for by id or by key. */
 export interface RefState extends TaskState {
   /** The id or key that was asked for. */
-  readonly name: string;
+  readonly ref: string;
   readonly byKey: boolean;
 }
 
@@ -46,12 +49,12 @@ export function getTask(target: SqlTarget, ref: TaskRef): Operation<Task | null>
   );
 }
 
-/** Failed attempts, oldest first. */
+/** Lists failed attempts, oldest first. */
 export function listFailures(target: SqlTarget, id: string): Operation<TaskFailure[]> {
   return single("failures", bind(target, "list_failures", { id }), (rows) => rows.map(decodeFailure));
 }
 
-/** Reads many tasks by id, in no order; those that do not exist are left out. */
+/** Reads many tasks by id, in no particular order; those that do not exist are left out. */
 export function getTasks(target: SqlTarget, ids: readonly string[]): Operation<Task[]> {
   return single("get", selectTasks(target, ids), (rows) => rows.map(decodeTask));
 }
@@ -62,7 +65,7 @@ export function getStatus(target: SqlTarget, ref: TaskRef): Operation<TaskState 
   );
 }
 
-/** The states of many tasks in no order; those that do not exist are left out. */
+/** Reads the states of many tasks, in no particular order; those that do not exist are left out. */
 export function getStates(target: SqlTarget, { ids, watched, keys }: TaskRefs): Operation<RefState[]> {
   const values = {
     ids_json: JSON.stringify(ids),
@@ -72,7 +75,7 @@ export function getStates(target: SqlTarget, { ids, watched, keys }: TaskRefs): 
   return single("getStatus", bind(target, "select_task_states", values), (rows) =>
     rows.map(({ name, by_key, ...row }) => ({
       ...decodeState(row),
-      name: String(name),
+      ref: String(name),
       byKey: Number(by_key) === 1,
     })),
   );
@@ -88,7 +91,7 @@ export function listTasks(target: SqlTarget, filter: ListFilter): Operation<Task
   return single("list", statement, (rows) => rows.map(decodeTask));
 }
 
-/** Counts by queue and status, zero-filled; a queue that was asked for is always present. */
+/** Counts by queue and status, with a zero for each status without tasks; a queue that was asked for is always present. */
 export function stats(
   target: SqlTarget,
   queues: readonly string[] | null,

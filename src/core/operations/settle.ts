@@ -1,3 +1,5 @@
+/** Settlement: stores how attempts ended, for as long as their worker still holds the lease. */
+
 import type { Row, Statement } from "../executor.ts";
 import { type ErrorEnvelope, isTerminal, type TaskStatus } from "../task.ts";
 import type { LeaseRef } from "./lease.ts";
@@ -7,8 +9,8 @@ import { bind } from "./statement.ts";
 /**
  * How an attempt ended.
  *
- * `complete` yields to a requested cancel, `succeed` does not. `retry` queues again while attempts are
- * left, `fail` is for good, `release` hands the task back without spending the attempt.
+ * `complete` yields to a requested cancel, `succeed` does not. `retry` queues the task again while attempts are left,
+ * `fail` is final, `release` queues the task again without spending the attempt.
  */
 export type Outcome =
   | { readonly outcome: "complete" | "succeed"; readonly resultJson: string }
@@ -18,12 +20,12 @@ export type Outcome =
 
 export type Settlement = LeaseRef & { readonly attempt: number } & Outcome;
 
-/** Announces that a held task may start, and all tasks of its claim before it. */
+/** Announces the start of a task that is on hold, and so of all tasks of its claim before it. */
 export type Start = LeaseRef & { readonly attempt: number; readonly outcome: "start" };
 
 export interface SettleResult {
   readonly id: string;
-  /** What the task became; null if its lease was lost and nothing was written. */
+  /** The new status of the task; null if its lease was lost and nothing was written. */
   readonly status: TaskStatus | null;
 }
 
@@ -40,8 +42,8 @@ function settlementJson(settlement: Settlement | Start): string {
 }
 
 /**
- * One statement for all, or several of the same batch where the results are larger than one parameter. On SQLite
- * one more goes before each that has failures, to record them.
+ * One statement for all settlements, or several in the same batch if the results exceed one parameter. On SQLite each
+ * statement with failures is preceded by one that records them.
  */
 function settleStatements(
   target: SqlTarget,
@@ -53,7 +55,7 @@ function settleStatements(
   let bytes = maxBytes;
   for (const settlement of settlements) {
     const json = settlementJson(settlement);
-    // An upper bound of its bytes will do: a split costs a statement and no round trip.
+    // An upper bound of the bytes is enough: a split costs a statement but no round trip.
     bytes += json.length * 3 + 1;
     if (bytes > maxBytes) {
       parts.push([]);
@@ -75,7 +77,7 @@ function decodeSettled(settlements: readonly LeaseRef[], results: readonly Row[]
   return settlements.map(({ id }) => ({ id, status: byId.get(id) ?? null }));
 }
 
-/** What a lost first try did shows in the row: the token stays on a terminal one, a requeued one has no owner. */
+/** The row shows whether a lost first try was committed: a terminal task keeps the token, a requeued one has no owner. */
 function decodeResettled(
   settlements: readonly (Settlement | Start)[],
   results: readonly Row[][],
@@ -112,7 +114,7 @@ function wasSettledBy(settlement: Settlement | Start, task: Owner): boolean {
   return settlement.outcome === "retry" && task.attempt === settlement.attempt;
 }
 
-/** Ends attempts. Every settlement carries its own outcome; cancel wins. */
+/** Ends attempts, each with an outcome. A requested cancel takes precedence over all of them except `succeed`. */
 export function settle(
   target: SqlTarget,
   settlements: readonly (Settlement | Start)[],

@@ -1,14 +1,16 @@
+/** Splits a submit of many tasks by the sizes that the database accepts. */
+
 import type { Limits } from "../executor.ts";
 import { byteLength } from "../json/json.ts";
 import type { NewTask } from "./submit.ts";
 
-/** What a task takes in addition to its texts: field names, numbers, ids and quotes, as they are and escaped. */
+/** Bytes of a task in addition to its texts: field names, numbers, ids and quotes, unescaped and escaped. */
 const OVERHEAD = { param: 400, request: 500 };
 
-/** The same for what decides about a key, which several statements of one submit carry. */
+/** The same for the fields that decide about a key, which several statements of one submit carry. */
 const KEY_OVERHEAD = { request: 200, statements: 4 };
 
-/** What a request takes in addition to its tasks: the statements. */
+/** Bytes of a request in addition to its tasks: the text of the statements. */
 const REQUEST_BYTES = 50_000;
 
 export type SplitLimits = Pick<Limits, "maxParamBytes" | "maxRequestBytes">;
@@ -20,13 +22,13 @@ interface Size {
   readonly request: number;
 }
 
-/** How many bytes a text takes at most, as it is and inside of another JSON text. */
+/** The most bytes that a text takes, unescaped and inside another JSON text. */
 interface Measure {
   plain(text: string): number;
   escaped(text: string): number;
 }
 
-// No UTF-16 unit takes more than 3 bytes: most lists fit by that bound and need no encoding.
+// A UTF-16 unit takes at most 3 bytes. Most lists fit by that bound, and need no encoding to be measured.
 const BOUND: Measure = { plain: (text) => text.length * 3, escaped: (text) => text.length * 6 };
 
 const EXACT: Measure = {
@@ -34,7 +36,7 @@ const EXACT: Measure = {
   escaped: (text) => byteLength(text) + countEscapes(text),
 };
 
-/** How many bytes JSON adds to a text that is JSON itself. */
+/** How many bytes it takes to escape a text that is JSON already. */
 function countEscapes(text: string): number {
   let count = 0;
   for (let i = 0; i < text.length; i++) {
@@ -44,7 +46,7 @@ function countEscapes(text: string): number {
   return count;
 }
 
-/** An upper bound of the bytes a task takes. */
+/** An upper bound of the bytes that a task takes. */
 function sizeOf({ columns, key }: NewTask, { plain, escaped }: Measure): Size {
   const { name, queue, correlation_id, concurrency_key, metadata, payload } = columns;
   const texts = JSON.stringify([name, queue, correlation_id, concurrency_key, key]);
@@ -59,8 +61,8 @@ function sizeOf({ columns, key }: NewTask, { plain, escaped }: Measure): Size {
 }
 
 /**
- * Splits tasks into runs that each fit one statement parameter and one request, and hold each key once. Order is kept,
- * so that a second submit of the same key meets the first one as it would if it were sent by itself.
+ * Splits tasks into runs that each fit one statement parameter and one request, and that hold each key at most once.
+ * Order is kept, so that a second submit of a key finds the task of the first, as if each had been sent separately.
  */
 export function splitTasks(tasks: readonly NewTask[], limits: SplitLimits): NewTask[][] {
   const maxParam = limits.maxParamBytes;

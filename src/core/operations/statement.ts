@@ -1,17 +1,19 @@
+/** Turns a compiled statement of the protocol and its named values into a statement that a driver can send. */
+
 import type { Statement, Value } from "../executor.ts";
 import type { StatementName, StatementParams } from "../generated/statements.ts";
 import type { Protocol } from "../protocol.ts";
 
-/** Which SQL to bind to, and the present time for the statements that take one; null leaves it to the database. */
+/** The SQL to bind to, and the present time for statements that take one; null uses the clock of the database. */
 export interface Binding {
   readonly protocol: Protocol;
   readonly nowMs?: number | null;
 }
 
-/** The values a statement takes from its caller. */
+/** The values that a statement takes from its caller. */
 export type Values<N extends StatementName> = Omit<StatementParams[N], "now_ms">;
 
-/** Binds values to a compiled statement of `protocol/statements`, which may be fewer than there are. */
+/** Binds values to a compiled statement of `protocol/statements`. A statement ignores values it has no parameter for. */
 export function bind<N extends StatementName>(
   { protocol, nowMs }: Binding,
   name: N,

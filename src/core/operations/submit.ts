@@ -1,3 +1,5 @@
+/** Submitting tasks: all tasks of one submit are queued in one round trip, whether they have keys or not. */
+
 import type { Row, Statement } from "../executor.ts";
 import type { StatementName } from "../generated/statements.ts";
 import type { ConflictPolicy, Task } from "../task.ts";
@@ -16,27 +18,28 @@ export interface LimitRow {
 
 /** A task that has been checked and serialised and is ready to be sent. */
 export interface NewTask {
-  /** Its columns, as the statement that inserts one task takes them. */
+  /** Its columns, as the parameters of the statement that inserts one task. */
   readonly columns: Values<"insert_task">;
   readonly key: string | null;
   readonly conflict: ConflictPolicy | "debounce";
-  /** Whether a key that a task of another name holds is refused. */
-  readonly isOwnName: boolean;
+  /** Whether the submit is refused if a task of another name has the key. */
+  readonly requiresSameName: boolean;
   /** Under `debounce`: how long after its creation a task is due at the latest. */
   readonly maxDelayMs?: number | undefined;
-  /** How young the key's task is to be handed back whatever its status. */
+  /** Under `throttle`: a task of the key younger than this is returned, whatever its status. */
   readonly throttleMs?: number | undefined;
-  /** What its concurrency key allows from now on; null where the task has none. */
+  /** What its concurrency key allows from now on; null if the task has none. */
   readonly limits: LimitRow | null;
 }
 
 /**
- * What became of a submit: a new task, the task the key had, that task with the newest payload and a later due time, or
- * a refusal: under the policy `reject`, or because the key belongs to another name.
+ * The outcome of a submit. `created`: a new task. `reused`: the task that the key had. `debounced`: that task, with the
+ * newest payload and a later due time. `rejected`: refused, under the policy `reject` or because the key belongs to
+ * another name.
  */
 export type SubmitOutcome = "created" | "reused" | "debounced" | "rejected";
 
-/** The task a submit ended with: a new one, the one the key had, or the one that forbids the key. */
+/** The task a submit ended with: a new one, the one that the key had, or the one that made it refuse. */
 export type SubmittedTask<Payload = unknown, Result = unknown> = Task<Payload, Result> & {
   readonly outcome: SubmitOutcome;
 };
@@ -50,7 +53,7 @@ export function submit(
   const plain = tasks.filter((task) => task.key === null);
   const keyed = tasks.filter((task) => task.key !== null);
   const insert = [...upsertLimits(target, tasks), ...(plain.length === 0 ? [] : insertPlain(target, plain))];
-  // The plain tasks of a lost first try are there already, perhaps claimed by now: read them.
+  // The tasks without a key of a lost first try may be stored already, and even be claimed by now: read them.
   const ids = isResent ? plain.map(({ columns }) => columns.id) : [];
   const read = ids.length === 0 ? [] : [selectTasks(target, ids)];
   const submitKeyed = keyed.length === 0 ? [] : insertKeyed(target, keyed);
@@ -58,7 +61,7 @@ export function submit(
     name: "submit",
     statements: [...insert, ...read, ...submitKeyed],
     decode: (results) => {
-      // One statement, one clock: all plain tasks have the same time. A resent one may be without.
+      // One statement reads the clock once, so all tasks without a key share a time. A resend may return none.
       const created = results[insert.length - 1]?.[0]?.created_at_ms ?? Date.now();
       const rows = read.length === 0 ? [] : results[insert.length]!;
       const stored = new Map(rows.map((row) => [row.id, withOutcome(row, "created")]));
@@ -69,7 +72,7 @@ export function submit(
   };
 }
 
-/** Of several limits for one key the last one counts. */
+/** If one key has several limits, the last ones count. */
 function upsertLimits(target: SqlTarget, tasks: readonly NewTask[]): Statement[] {
   const limits = new Map(
     tasks.flatMap((task) => (task.limits === null ? [] : [[task.limits.key, task.limits]])),
@@ -78,7 +81,7 @@ function upsertLimits(target: SqlTarget, tasks: readonly NewTask[]): Statement[]
   return [bind(target, "upsert_limits", { limits_json: JSON.stringify([...limits.values()]) })];
 }
 
-/** Ends with a statement that tells when the tasks were created. One task goes in plain parameters, which cost less. */
+/** Ends with a statement that returns the creation time. A single task goes in plain parameters, which cost less. */
 function insertPlain(target: SqlTarget, tasks: readonly NewTask[]): Statement[] {
   const { columns } = tasks[0]!;
   if (tasks.length === 1) return [bind(target, "insert_task", columns)];
@@ -88,8 +91,8 @@ function insertPlain(target: SqlTarget, tasks: readonly NewTask[]): Statement[] 
   ];
 }
 
-/** What neighbours that differ in id and payload only have in common. */
-const SHARED = [
+/** The columns that neighbours in a group have in common: all except id and payload. */
+const SHARED_COLUMNS = [
   "name",
   "queue",
   "max_attempts",
@@ -104,24 +107,25 @@ const SHARED = [
   "concurrency_key",
 ] as const;
 
-/** Shared columns as the beginning of a JSON object. Metadata is JSON already. */
+/** The beginning of a JSON object that holds the shared columns. Metadata is JSON already. */
 function headJson({ columns }: NewTask): string {
-  const fields = SHARED.map(
+  const fields = SHARED_COLUMNS.map(
     (field) => `"${field}":${field === "metadata" ? columns.metadata : JSON.stringify(columns[field])}`,
   );
   return `{${fields.join()}`;
 }
 
 /**
- * Neighbours that share their columns make one group, which travels and is read once. A payload that is no object travels as
- * the only element of an array: SQLite gives the text of both without reading all that stands before them.
+ * Neighbours that share their columns form one group, so that the columns are sent and read once. A payload that is not
+ * an object is sent as the only element of an array, because SQLite returns the text of objects and arrays without
+ * reading what precedes them.
  */
 function groupsJson(tasks: readonly NewTask[]): string {
   let json = "";
   let last: NewTask["columns"] | undefined;
   for (const task of tasks) {
     const { columns } = task;
-    const isNext = last !== undefined && SHARED.every((field) => columns[field] === last![field]);
+    const isNext = last !== undefined && SHARED_COLUMNS.every((field) => columns[field] === last![field]);
     const head = isNext ? "," : `${last === undefined ? "[" : "}},"}${headJson(task)},"tasks":{`;
     const { id, payload } = columns;
     json += `${head}"${id}":${payload.startsWith("{") ? payload : `[${payload}]`}`;
@@ -130,10 +134,10 @@ function groupsJson(tasks: readonly NewTask[]): string {
   return `${json}}}]`;
 }
 
-/** Only one statement carries the payloads; the others get by with what decides about a key. */
+/** Only one statement carries the payloads; the others carry the fields that decide about a key. */
 function insertKeyed(target: SqlTarget, tasks: readonly NewTask[]): Statement[] {
-  const keys = tasks.map(({ columns: { id, name }, key, conflict, throttleMs, isOwnName }) => {
-    const own_name = isOwnName ? name : undefined;
+  const keys = tasks.map(({ columns: { id, name }, key, conflict, throttleMs, requiresSameName }) => {
+    const own_name = requiresSameName ? name : undefined;
     return { id, key, name, own_name, conflict, throttle_ms: throttleMs };
   });
   const items = tasks.map((task, i) => {
@@ -151,7 +155,7 @@ function insertKeyed(target: SqlTarget, tasks: readonly NewTask[]): Statement[] 
   return names.map((name) => bind(target, name, values));
 }
 
-/** What a submit is told whose key kept its task. */
+/** The outcome of a submit whose key kept its task; `reused` for all other policies. */
 const OUTCOMES: { readonly [conflict: string]: SubmitOutcome } = {
   reject: "rejected",
   debounce: "debounced",
@@ -164,11 +168,11 @@ function decodeSubmitted(
 ): SubmittedTask[] {
   const byKey = new Map(keyedRows.map((row) => [row.task_key, row]));
   return tasks.map((task) => {
-    // A key without a row: another submit took it and lost it again between a lost try and its resend.
+    // A key without a row: between a lost try and its resend, another submit took the key and lost it again.
     const current = task.key === null ? undefined : byKey.get(task.key);
     if (current === undefined) return plainTask(task);
     if (current.id === task.columns.id) return withOutcome(current, "created");
-    if (task.isOwnName && current.name !== task.columns.name) return withOutcome(current, "rejected");
+    if (task.requiresSameName && current.name !== task.columns.name) return withOutcome(current, "rejected");
     return withOutcome(current, OUTCOMES[task.conflict] ?? "reused");
   });
 }
@@ -177,7 +181,7 @@ function withOutcome(row: Row, outcome: SubmitOutcome): SubmittedTask {
   return Object.assign(decodeTask(row), { outcome });
 }
 
-/** A plain insert returns only what the caller does not know, so that no payload travels back. */
+/** An insert without a key returns only the creation time, so that no payload is sent back; the rest is known here. */
 function createdTask({ columns }: NewTask, createdAtMs: number): SubmittedTask {
   const row = {
     ...columns,

@@ -11,7 +11,7 @@ export async function countAnswered(
 ): Promise<number> {
   const keys = [...new Set(keyed.map(({ key }) => key!))];
   const states = await store.getStates({ ids: [], watched: [], keys }, call);
-  const byKey = new Map(states.map((state) => [state.name, state]));
+  const byKey = new Map(states.map((state) => [state.ref, state]));
   const young = await findYoung(
     store,
     keyed.filter(({ key, throttleMs }) => throttleMs !== undefined && byKey.has(key!)),

@@ -81,7 +81,7 @@ export function prepareTask(
     },
     key,
     conflict,
-    isOwnName: !keysAcrossNames,
+    requiresSameName: !keysAcrossNames,
     maxDelayMs,
     throttleMs,
     limits,

@@ -117,7 +117,7 @@ export function notRejected({ key, columns }: NewTask, submitted: SubmittedTask)
 /** @throws {AlreadyExists} for the first key that belongs to another name. */
 function ownNamesOnly(tasks: readonly NewTask[], submitted: SubmittedTask[]): SubmittedTask[] {
   for (const [i, task] of tasks.entries()) {
-    if (task.isOwnName && submitted[i]!.name !== task.columns.name) notRejected(task, submitted[i]!);
+    if (task.requiresSameName && submitted[i]!.name !== task.columns.name) notRejected(task, submitted[i]!);
   }
   return submitted;
 }

@@ -28,8 +28,8 @@ export async function readStates(
     const names = { ids: [] as string[], watched: [] as string[], keys: [] as string[] };
     for (const [ref] of part) names[listOf(ref!)].push(ref!.name);
     const found = new Map<string, TaskState>();
-    for (const { name, byKey, ...state } of await store.getStates(names, call)) {
-      found.set((byKey ? "k" : "i") + name, state);
+    for (const { ref, byKey, ...state } of await store.getStates(names, call)) {
+      found.set((byKey ? "k" : "i") + ref, state);
     }
     for (const same of part) {
       const [ref] = same;
