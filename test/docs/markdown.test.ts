@@ -8,7 +8,7 @@ const COLUMNS = 120;
 const WIDE = ["CHANGELOG.md", "protocol/PROTOCOL.md"];
 const exclude = ["node_modules/**", "dist/**", ".tmp/**"];
 const pages = globSync("**/*.md", { exclude }).sort();
-const files = new Set(globSync("**/*", { exclude: [...exclude, ".git/**"] }));
+const names = new Set(globSync("**/*.*", { exclude }).map((file) => posix.basename(file)));
 const read = (page: string) => readFileSync(page, "utf8");
 
 /** The text without its code blocks. */
@@ -40,17 +40,19 @@ function brokenLinks(page: string): string[] {
     });
 }
 
-/** Words in backticks that are paths of this repository: with a slash or an extension, without a placeholder. */
+const ROOTED = /^(?:src|test|testing|scripts|bench|docs|protocol|functions|examples)(?:\/|$)/;
+const NAME_OF_A_FILE = /^[\w.-]+\.(?:ts|sql|json|md|toml)$/;
+
+/**
+ * Words in backticks that are paths of this repository and do not exist: from its root, or a bare file name that stands
+ * for a file anywhere, such as the neighbour of a file that was just named. `<` is a placeholder.
+ */
 function missingPaths(page: string): string[] {
   const words = [...prose(read(page)).matchAll(/`([^`\n]+)`/g)].map(([, word]) => word!);
-  const roots = "src|test|testing|scripts|bench|docs|protocol|functions|examples";
-  const paths = words.filter((word) =>
-    new RegExp(`^(?:(?:${roots})(?:/|$)|[\\w.-]+\\.(?:json|md|toml)$)`).test(word),
-  );
-  return paths.filter((path) => {
-    if (path.includes("<")) return false; // a pattern for paths
-    if (path.includes("*")) return globSync(path).length === 0;
-    return !files.has(path.replace(/\/$/, "")) && !existsSync(path);
+  return words.filter((word) => {
+    if (word.includes("<")) return false;
+    if (ROOTED.test(word)) return !existsSync(word);
+    return NAME_OF_A_FILE.test(word) && !names.has(word);
   });
 }
 
