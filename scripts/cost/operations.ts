@@ -79,7 +79,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     const tasks = await bench.claim(1);
     return () => bench.wadi.store.settle(tasks.map(succeeded));
   },
-  "cycle-10": async (bench) => {
+  "settle-and-claim-10": async (bench) => {
     const settlements = (await bench.claim(10)).map(mixed);
     await bench.queue(10);
     return () => bench.wadi.store.settleAndClaim(settlements, claimOf(10));
