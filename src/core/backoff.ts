@@ -1,4 +1,9 @@
-/** How long to wait between attempts: a random time from the upper half of `baseMs`, doubled with each attempt up to `capMs`. */
+/** Exponential backoff with jitter. */
+
+/**
+ * How long to wait between attempts. The longest wait is `baseMs`, doubled with each attempt up to `capMs`; the wait is a
+ * random time from the upper half of it.
+ */
 export interface Backoff {
   /** Longest wait after the first attempt, in milliseconds; `0` disables the wait. Minimum `0`. @default 1000 */
   readonly baseMs: number;
@@ -6,7 +11,7 @@ export interface Backoff {
   readonly capMs: number;
 }
 
-/** A delay drawn uniformly from the upper half of the attempt's window. `attempt` starts at 1. */
+/** The delay after an attempt, drawn uniformly from the upper half of its longest wait. `attempt` starts at 1. */
 export function backoffDelay({ baseMs, capMs }: Backoff, attempt: number): number {
   const window = Math.min(capMs, baseMs * 2 ** (attempt - 1));
   return Math.floor(window / 2 + (Math.random() * window) / 2);

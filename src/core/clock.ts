@@ -1,12 +1,14 @@
-/** Between the two clocks, as it was when the first interval was measured. */
+/** The monotonic clock, and conversions between it and epoch time. */
+
+/** The difference between the two clocks when the first interval was measured. */
 let offsetMs: number | undefined;
 
 /**
- * Milliseconds on a clock that never goes back and never jumps, whatever is done to the time of the machine. For
- * intervals: leases, pauses, deadlines. It began with the epoch's time, and may be off from it since.
+ * Milliseconds on a clock that never goes back and never jumps, even if the clock of the machine is set. For intervals:
+ * leases, pauses, deadlines. It starts at the epoch time and may drift from it later.
  */
 export function monotonicMs(): number {
-  // Not when the module is loaded: on an edge runtime time begins with the first request.
+  // Not read when the module is loaded: on an edge runtime time begins with the first request.
   offsetMs ??= Date.now() - performance.now();
   return Math.floor(offsetMs + performance.now());
 }

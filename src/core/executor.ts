@@ -1,3 +1,5 @@
+/** The contract between Wadi and a database client: what a driver implements and what it may assume. */
+
 import type { Protocol } from "./protocol.ts";
 
 /** A value that crosses the boundary between Wadi and a database, in both directions. */
@@ -20,33 +22,34 @@ export interface Limits {
   readonly maxParamBytes: number;
   /** Most statements in one batch. */
   readonly maxBatchStatements: number;
-  /** Largest request in bytes as it travels, JSON escapes included. A submit of many is split by it. @default no limit */
+  /** Largest request in bytes as it is sent, including JSON escapes. A submit of many tasks is split by it. @default no limit */
   readonly maxRequestBytes?: number | undefined;
   /**
-   * Queries that one invocation of the platform should send; a batch of n statements counts n. Drains, waits and `watch`
-   * keep within it. @default no limit
+   * Queries that one invocation of the platform should send; a batch of n statements counts n. Drains, waits and
+   * `watch` stay within it. @default no limit
    */
   readonly maxQueries?: number | undefined;
-  /** Largest answer to one request, in bytes as it travels. A claim is bounded by it. @default no limit */
+  /** Largest response to one request, in bytes as it is sent. It bounds a claim. @default no limit */
   readonly maxResponseBytes?: number | undefined;
 }
 
 /**
- * How an error relates to the statement that met it.
+ * What an error means for the statement that caused it.
  *
  * - `conflict`: a constraint refused it; nothing was written.
  * - `busy`: a lock, a deadlock, a serialization check, an overload or a quota refused it; nothing was written.
  * - `unavailable`: the database was not reached or does not serve now (it starts, shuts down, is a standby); nothing was
- *   written. What the driver keeps open to it was dropped, so that the next try takes a new connection.
+ *   written. The driver has dropped its connection, so that the next try opens a new one.
  * - `denied`: it does not accept this client: the password, the token, a handle that may only read. Nothing was written.
- *   On first contact this is a mistake and fails at once; later it is an outage, and is waited out.
- * - `unusable`: the client itself can send nothing any more: its owner closed it, or made it without a database.
+ *   On first contact this is a mistake and fails immediately; later it is an outage, and the operation is sent again.
+ * - `unusable`: the client itself cannot send anything: its owner closed it, or created it without a database.
  * - `missing-schema`: a table or column does not exist.
- * - `invalid-value`: it refused a value of this statement: too large, or not of the type. Nothing was written, and other
- *   values may go through. The only class that says something about the task itself.
- * - `response-too-large`: the answer is larger than it or its client may send; it may have been committed.
- * - `rejected`: it understood the request and refused it for another reason; nothing was written, and sending it again is no use.
- * - `unknown`: the outcome is not known, the statement may have been committed.
+ * - `invalid-value`: it refused a value of this statement: too large, or of the wrong type. Nothing was written, and
+ *   other values may be accepted. This is the only class that concerns the task itself.
+ * - `response-too-large`: the response is larger than it or its client may send; the statement may have been committed.
+ * - `rejected`: it understood the request and refused it for another reason; nothing was written, and sending it again
+ *   would not help.
+ * - `unknown`: the outcome is not known; the statement may have been committed.
  */
 export type ErrorClass =
   | "conflict"
@@ -60,40 +63,43 @@ export type ErrorClass =
   | "rejected"
   | "unknown";
 
-/** How one request is sent. A driver may ignore all of it. */
+/** How one request is sent. A driver may ignore every option. */
 export interface SendOptions {
-  /** The commit may be taken back by a power failure, if that is cheaper, but not if a later one that may not is kept. */
+  /**
+   * Whether a power failure may undo the commit, if that is cheaper. It must not undo this commit and keep a later one
+   * that may not be lost.
+   */
   readonly mayBeLost?: boolean | undefined;
   /**
-   * Aborts once nobody waits for the answer any more. A driver with connections destroys the one that owes it: it may be
-   * half-open, and would be lent again.
+   * Aborts once the caller stops waiting for the answer. A driver with connections destroys the one that owes the answer,
+   * because it may be half-open and would be lent again.
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * What to do while the client's owner has a transaction open on the very connection: `refuse` throws `Unsupported` at
-   * once, because the caller may be the code that would end it. @default "wait"
+   * What to do while the client's owner has a transaction open on the same connection: `refuse` throws `Unsupported`
+   * immediately, because the caller may be the code that would end it. @default "wait"
    */
   readonly openTransaction?: "wait" | "refuse" | undefined;
 }
 
-/** Statements of the client's own kind, where its owner can send an atomic batch of them too. */
+/** Native statements of a client whose owner can send them in an atomic batch too. */
 export interface NativeBatch<Native> {
-  /** Wadi's statements as the client's own kind. Nothing is sent. */
+  /** Converts Wadi's statements to native ones. Nothing is sent. */
   prepare(statements: readonly Statement[]): Native[];
-  /** Whether `value` is a statement of the client's own kind. */
+  /** Whether `value` is a native statement of the client. */
   is(value: unknown): value is Native;
   /** Sends all of them in order in one transaction and one round trip; all or nothing. */
   batch(statements: readonly Native[], options?: SendOptions): Promise<Row[][]>;
-  /** The rows in what the client answers to one of `prepare`. */
+  /** The rows in the result that the client returned for one statement of `prepare`. */
   rows(result: unknown): Row[];
 }
 
-/** The value itself from a client that answers at once, a promise from any other. */
+/** The value itself if the client is synchronous, else a promise. */
 export type Answer<Sync extends boolean, T> = Sync extends true ? T : Promise<T>;
 
-/** A transaction that somebody else began and will end. */
+/** A transaction that the application began and will end. */
 export interface OpenTransaction<Sync extends boolean = boolean> {
-  /** Whether the client answers at once. */
+  /** Whether the client is synchronous. */
   readonly isSync: Sync;
   /** Runs all statements in order as a part of the transaction, in one round trip. */
   batch(statements: readonly Statement[]): Answer<Sync, Row[][]>;
@@ -102,8 +108,8 @@ export interface OpenTransaction<Sync extends boolean = boolean> {
 /**
  * What Wadi needs from a database client. Every statement returns rows, a batch is atomic.
  *
- * A capability is an optional member and a quantity is a number; nothing branches on `name`. `Native` is the client's
- * own kind of statement, and `Sync` says whether its open transactions answer at once.
+ * A capability is an optional member and a quantity is a number; nothing branches on `name`. `Native` is the type of the
+ * client's statements, and `Sync` says whether its open transactions are synchronous.
  */
 export interface Executor<Native = unknown, Sync extends boolean = boolean> {
   /** For messages only. */
@@ -125,8 +131,8 @@ export interface Executor<Native = unknown, Sync extends boolean = boolean> {
   transaction?<T>(fn: (tx: Executor) => Promise<T>): Promise<T>;
   /**
    * Calls `onSignal(channel, payload)` for notifications until the returned function is called; a payload of null says
-   * that something was committed and not what. `onClose` is called once if the connection is lost; the caller falls back
-   * to polling.
+   * that something was committed, but not what. `onClose` is called once if the connection is lost; the caller falls
+   * back to polling.
    */
   listen?(
     channels: readonly string[],
@@ -135,11 +141,11 @@ export interface Executor<Native = unknown, Sync extends boolean = boolean> {
   ): Promise<() => void>;
   /** Present where the client itself takes an array of statements as one transaction. */
   readonly native?: NativeBatch<Native>;
-  /** Statements sent into `tx`, a transaction of this client's own kind that is open; null if it is none. */
+  /** Sends statements into `tx`, an open transaction of this client; null if `tx` is not one. */
   within?(tx: unknown): OpenTransaction<Sync> | null;
-  /** Brings the planner's statistics up to date, where nobody else does. Cheap when there is nothing to do. */
+  /** Updates the planner's statistics, if the database does not do so by itself. Cheap when there is nothing to do. */
   optimize?(): Promise<void>;
   classify(error: unknown): ErrorClass;
-  /** Releases what the driver itself opened; a borrowed client stays open. */
+  /** Releases everything the driver itself opened; a borrowed client stays open. */
   close(): Promise<void>;
 }

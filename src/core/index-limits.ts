@@ -1,17 +1,19 @@
+/** How long the texts may be that a database indexes: names, queues, keys. */
+
 import { InvalidArgument } from "./errors/errors.ts";
 import { byteLength } from "./json/json.ts";
 
 /**
- * Most bytes of UTF-8 of a text that an index holds, or of several that one entry joins. Postgres refuses an entry of more than
- * 2,704 bytes; numbers, an id and the entry's own head take up to a hundred of them. The same everywhere, so that a task
- * fits each database.
+ * Most bytes of UTF-8 of an indexed text, or of all texts in one index entry. Postgres refuses an entry of more than 2,704
+ * bytes, of which numbers, an id and the entry's header take up to a hundred. The limit is the same for every database,
+ * so that a task fits each of them.
  */
 export const MAX_INDEXED_BYTES = 2_600;
 
-/** Most bytes of a worker's name: its token, which is longer, stands beside a `limits.key` in an index. */
+/** Most bytes of a worker's name: the lease token, which is longer, shares an index entry with a `limits.key`. */
 export const MAX_WORKER_NAME_BYTES = 500;
 
-/** Most bytes of a `limits.key`, which stands beside such a token. */
+/** Most bytes of a `limits.key`, which shares an index entry with such a token. */
 export const MAX_LIMITS_KEY_BYTES = 2_000;
 
 /** @throws {InvalidArgument} naming the option and the size, never the text. */
@@ -19,11 +21,12 @@ export function checkIndexed(option: string, text: string, maxBytes = MAX_INDEXE
   const bytes = text.length * 3 > maxBytes ? byteLength(text) : 0;
   if (bytes <= maxBytes) return text;
   throw new InvalidArgument(
-    `${option} must be at most ${maxBytes} bytes of UTF-8, which every database can index, got ${bytes}; shorten it or pass a hash of it`,
+    `${option} must be at most ${maxBytes} bytes of UTF-8, which every database can index, got ${bytes}; ` +
+      "shorten it or pass a hash of it",
   );
 }
 
-/** Checks texts that one index entry joins: each may be short enough and all of them too long. */
+/** Checks texts that share an index entry: each may be short enough while all of them together are too long. */
 export function checkIndexedTogether(texts: Readonly<Record<string, string>>): void {
   const given = Object.entries(texts).filter(([, text]) => text !== "");
   const chars = given.reduce((sum, [, text]) => sum + text.length, 0);
@@ -32,6 +35,7 @@ export function checkIndexedTogether(texts: Readonly<Record<string, string>>): v
   const bytes = sizes.reduce((sum, [, size]) => sum + size, 0);
   if (bytes <= MAX_INDEXED_BYTES) return;
   throw new InvalidArgument(
-    `${given.map(([option]) => option).join(", ")} share an index entry and must be at most ${MAX_INDEXED_BYTES} bytes of UTF-8 together, got ${sizes.map(([, size]) => size).join(" + ")}; shorten one of them`,
+    `${given.map(([option]) => option).join(", ")} share an index entry and must be at most ${MAX_INDEXED_BYTES} ` +
+      `bytes of UTF-8 together, got ${sizes.map(([, size]) => size).join(" + ")}; shorten one of them`,
   );
 }

@@ -1,3 +1,5 @@
+/** The compiled SQL of the protocol, as types: `src/protocol` holds the values. */
+
 /** SQL with placeholders, and the parameter for each placeholder in order. */
 export interface CompiledStatement {
   readonly sql: string;
@@ -10,12 +12,12 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-/** The protocol's SQL in one dialect, compiled from `protocol/`. An executor brings that of its database along. */
+/** The protocol's SQL in one dialect, compiled from `protocol/`. Every executor carries that of its database. */
 export interface Protocol {
   /** By name, such as `claim_tasks`. */
   readonly statements: { readonly [name: string]: CompiledStatement };
   readonly migrations: readonly Migration[];
-  /** Applied only where they are asked for. */
+  /** Applied only if they are asked for. */
   readonly optionalMigrations: readonly Migration[];
   /** The Postgres schema its names are qualified with; without one the search path decides. */
   readonly schema?: string | undefined;

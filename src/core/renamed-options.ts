@@ -1,3 +1,5 @@
+/** Advice for an unknown option: its name in Wadi, or the call that takes it. */
+
 type Names = Readonly<Record<string, string>>;
 
 const SUBMIT: Names = { runAtDelayMs: "delayMs", keysAcrossNames: "keysAcrossNames of new Wadi" };
@@ -16,13 +18,13 @@ const OF_THE_WORKER = {
   leaseMs: "leaseMs of new Worker",
 } satisfies Names;
 
-/** What a call takes in an object after its options. */
+/** What a call takes in a separate object after its options. */
 const OF_THE_CALL: Names = {
-  signal: "signal of a further argument: (..., options, { signal, deadlineMs })",
-  deadlineMs: "deadlineMs of a further argument: (..., options, { signal, deadlineMs })",
+  signal: "signal of a separate argument: (..., options, { signal, deadlineMs })",
+  deadlineMs: "deadlineMs of a separate argument: (..., options, { signal, deadlineMs })",
 };
 
-/** What options of the CairnQ SDKs, and those that another call takes, are called here, by the bag of options that they are looked for in. */
+/** Names in Wadi of options of the CairnQ SDKs and of options that belong to another call, by the call that got them. */
 const RENAMED: Readonly<Record<string, Names>> = {
   submit: SUBMIT,
   call: { ...SUBMIT, ...WAIT },
@@ -77,8 +79,8 @@ const RENAMED: Readonly<Record<string, Names>> = {
 };
 
 /**
- * Says what an unknown option is called in Wadi, if it is one of the CairnQ SDKs, in JavaScript's or Python's spelling;
- * undefined otherwise.
+ * The name in Wadi of an unknown option, if the CairnQ SDKs have it, in the spelling of JavaScript or Python; undefined
+ * otherwise.
  */
 export function renamedOption(what: string, field: string, known: readonly string[]): string | undefined {
   const name = field.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,4 +1,9 @@
-/** A value JSON can hold. Lists and objects are interfaces, so that types that go through it, as those of an RPC do, come to an end. */
+/** A task as applications see it: its fields, statuses and failures, and the policies for a key that is taken. */
+
+/**
+ * A value that JSON can hold. Lists and objects are interfaces, so that types that recurse through it, such as those of
+ * an RPC, terminate.
+ */
 export type Json = null | boolean | number | string | JsonArray | JsonObject;
 export interface JsonArray extends Array<Json> {}
 export interface JsonObject {
@@ -10,8 +15,8 @@ export type TaskStatus = "queued" | "running" | "succeeded" | "failed" | "cancel
 export const TASK_STATUSES: readonly TaskStatus[] = ["queued", "running", "succeeded", "failed", "canceled"];
 
 /**
- * What to do when a key already has a task. A purged task leaves its key free; a failed or canceled one does too, but
- * under `reject`.
+ * What to do when a key already has a task. A purged task leaves its key free, and so does a failed or canceled one,
+ * except under `reject`.
  *
  * - `reuse`: a queued or running task is returned; after a success the work runs again.
  * - `reuse-succeeded`: a succeeded task is returned too, with its result.
@@ -24,9 +29,9 @@ export const CONFLICT_POLICIES: readonly ConflictPolicy[] = ["reuse", "reuse-suc
 
 /** Why a task failed, as stored in its row and read by every SDK. */
 export interface ErrorEnvelope {
-  /** Class of the error, for people. */
+  /** Class name of the error, for people. */
   type: string;
-  /** Stable word for programs, such as `handler_error` or `lease_expired`. */
+  /** Stable identifier for programs, such as `handler_error` or `lease_expired`. */
   code: string;
   message: string;
   retryable: boolean;
@@ -44,19 +49,19 @@ export interface Task<Payload = unknown, Result = unknown> {
   readonly result: Result | null;
   readonly error: ErrorEnvelope | null;
   readonly metadata: { readonly [key: string]: Json };
-  /** 0..1, null if never reported. */
+  /** From 0 to 1; null if never reported. */
   readonly progress: number | null;
   readonly message: string | null;
-  /** Attempts begun so far; the running one included. */
+  /** Attempts begun so far, including the running one. */
   readonly attempt: number;
   readonly maxAttempts: number;
-  /** Leases that ran out so far: a worker was killed, froze or ran out of memory. */
+  /** Leases that expired so far: a worker was killed, froze or ran out of memory. */
   readonly crashes: number;
   /** Null: only attempts count, as for tasks that other SDKs submitted. */
   readonly maxCrashes: number | null;
   /** Higher runs first. */
   readonly priority: number;
-  /** Lease token of the claim that runs it, or that ran it last. */
+  /** Lease token of the claim that runs the task, or that ran it last. */
   readonly workerId: string | null;
   /** Not null exactly while `running`. */
   readonly leaseUntilMs: number | null;
@@ -71,38 +76,40 @@ export interface Task<Payload = unknown, Result = unknown> {
   readonly completedAtMs: number | null;
 }
 
-/** One attempt of a task that failed, or whose lease ran out. */
+/** One attempt of a task that failed, or whose lease expired. */
 export interface TaskFailure {
   readonly attempt: number;
-  /** `error`: the attempt failed. `crash`: its lease ran out, because its worker was killed, froze or ran out of memory. */
+  /**
+   * `error`: the attempt failed. `crash`: its lease expired, because its worker was killed, froze or ran out of memory.
+   */
   readonly kind: "error" | "crash";
   readonly error: ErrorEnvelope;
   /** Lease token of the attempt. */
   readonly workerId: string | null;
-  /** When the failure was settled or the lost lease noticed. */
+  /** When the failure was settled or the expired lease was recovered. */
   readonly failedAtMs: number;
 }
 
-/** True once the status can only change by a retry. */
+/** Whether only a retry can change the status. */
 export function isTerminal(status: TaskStatus): boolean {
   return status === "succeeded" || status === "failed" || status === "canceled";
 }
 
-/** True for a task that has succeeded, and so has a result. */
+/** Whether the task has succeeded, and so has a result. */
 export function isSucceeded<T extends { readonly status: TaskStatus }>(
   task: T,
 ): task is T & { readonly status: "succeeded" } {
   return task.status === "succeeded";
 }
 
-/** True for a task that failed for good; its `error` says why. */
+/** Whether the task failed for good; its `error` says why. */
 export function isFailed<T extends { readonly status: TaskStatus }>(
   task: T,
 ): task is T & { readonly status: "failed" } {
   return task.status === "failed";
 }
 
-/** True for a task that was canceled. */
+/** Whether the task was canceled. */
 export function isCanceled<T extends { readonly status: TaskStatus }>(
   task: T,
 ): task is T & { readonly status: "canceled" } {

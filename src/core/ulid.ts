@@ -1,7 +1,9 @@
+/** Ids that sort by the time they were created at. */
+
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_DIGITS = 10;
 const RANDOM_DIGITS = 12;
-/** The last four digits count. They begin in the lower half, so that a millisecond has room for 500,000 ids. */
+/** The last four digits are a counter. It starts in the lower half, so that a millisecond has room for 500,000 ids. */
 const COUNTER_LIMIT = 32 ** 4;
 
 /** Random bytes are fetched for this many ulids at a time: a call into the platform costs more than the rest. */
@@ -13,7 +15,7 @@ let counter = COUNTER_LIMIT;
 const pool = new Uint8Array(POOL * (RANDOM_DIGITS + 3));
 let used = pool.length;
 
-/** A ULID (https://github.com/ulid/spec). Within one process each is greater than the one before it. */
+/** A ULID (https://github.com/ulid/spec). Within one process each is greater than the one before. */
 export function ulid(nowMs: number = Date.now()): string {
   counter++;
   if (nowMs > lastMs || counter >= COUNTER_LIMIT) {

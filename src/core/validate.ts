@@ -1,3 +1,7 @@
+/**
+ * Checks of arguments. Each throws `InvalidArgument` before any I/O, and names the option, the rule and the value.
+ */
+
 import { InvalidArgument } from "./errors/errors.ts";
 import { checkIndexed } from "./index-limits.ts";
 import { renamedOption } from "./renamed-options.ts";
@@ -5,10 +9,10 @@ import { renamedOption } from "./renamed-options.ts";
 /** Longest name, queue, key or correlation id, in characters; an index limits their bytes too. */
 const MAX_TEXT = 1024;
 
-/** Longest delay, 3000 years: a due time past 2^53 is one that some clients refuse to read. */
+/** Longest delay, 3000 years: some clients refuse to read a due time past 2^53. */
 export const MAX_DELAY_MS = 1e14;
 
-/** What a message may say of a wrong value: never the text of a string. */
+/** Describes a wrong value for a message, without the text of a string, which may be secret. */
 export function show(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean" || value === null) return String(value);
   return Array.isArray(value) ? "an array" : typeof value;
@@ -25,34 +29,34 @@ export function integer(option: string, value: unknown, min: number, max = Numbe
 }
 
 /**
- * Checks a point in time, in epoch milliseconds. A small one is seconds or a duration by mistake, and would be taken for
- * long ago; 0 is as long ago as anybody wants.
+ * Checks a point in time, in epoch milliseconds. A small number is probably seconds or a duration, and would be taken
+ * for a time long ago; 0 is accepted as "as early as possible".
  */
 export function instant(option: string, value: Date | number): number {
   const ms: unknown = value instanceof Date ? value.getTime() : value;
   if (Number.isSafeInteger(ms) && (ms === 0 || (ms as number) >= 1e11)) return ms as number;
   const found = value instanceof Date && Number.isNaN(ms) ? "an invalid Date" : show(ms);
   const isSmall = typeof ms === "number" && ms > 0 && ms < 1e11;
-  const guess = isSmall ? ": seconds, or a duration?" : "";
+  const guess = isSmall ? ", which looks like seconds or a duration" : "";
   throw new InvalidArgument(`${option} must be a Date or epoch milliseconds, got ${found}${guess}`);
 }
 
-/** Checks a text that is stored in a column of its own. Its value is never quoted back. */
+/** Checks a text that is stored in a column. Messages never quote it. */
 export function text(option: string, value: unknown, maxBytes?: number): string {
   if (typeof value !== "string" || value === "") {
     throw new InvalidArgument(
-      `${option} must be a string that is not empty, got ${value === "" ? `""` : show(value)}`,
+      `${option} must be a non-empty string, got ${value === "" ? `""` : show(value)}`,
     );
   }
   if (value.length > MAX_TEXT) {
     throw new InvalidArgument(`${option} must be at most ${MAX_TEXT} characters, got ${value.length}`);
   }
   if (value.includes("\0") || !value.isWellFormed()) {
-    throw new InvalidArgument(`${option} holds a NUL character or half of a surrogate pair; remove it`);
+    throw new InvalidArgument(`${option} must not contain a NUL character or a lone surrogate; remove it`);
   }
   if (value.startsWith("\ufeff")) {
     throw new InvalidArgument(
-      `${option} begins with a byte order mark (U+FEFF), which some clients drop; remove it`,
+      `${option} must not begin with a byte order mark (U+FEFF), which some clients drop; remove it`,
     );
   }
   return checkIndexed(option, value, maxBytes);
@@ -62,7 +66,7 @@ export function optionalText(option: string, value: unknown): string | null {
   return value === undefined || value === null ? null : text(option, value);
 }
 
-/** Checks how far a task is. Null leaves it as it was. */
+/** Checks a progress. Null leaves it unchanged. */
 export function fraction(option: string, value: unknown): number | null {
   if (value === null) return null;
   if (typeof value !== "number" || !(value >= 0 && value <= 1)) {
@@ -71,7 +75,7 @@ export function fraction(option: string, value: unknown): number | null {
   return value;
 }
 
-/** Checks a signal; what controls one is easily passed in its place. */
+/** Checks a signal; its controller is easily passed by mistake. */
 export function optionalSignal(value: unknown): AbortSignal | undefined {
   if (value === undefined) return undefined;
   const { addEventListener, throwIfAborted, signal } = Object(value);
@@ -81,7 +85,7 @@ export function optionalSignal(value: unknown): AbortSignal | undefined {
   throw new InvalidArgument(`signal must be an AbortSignal, got ${found}`);
 }
 
-/** Checks one of a set of words. */
+/** Checks that the value is one of the allowed words. */
 export function oneOf<T extends string>(option: string, value: unknown, allowed: readonly T[]): T {
   if (!allowed.includes(value as T)) {
     const found = typeof value === "string" ? `"${value.slice(0, 40)}"` : show(value);
@@ -90,7 +94,7 @@ export function oneOf<T extends string>(option: string, value: unknown, allowed:
   return value as T;
 }
 
-/** Checks an options bag: a plain object with known fields only, so that a misspelt option is not ignored. */
+/** Checks that options are an object with known fields only, so that a misspelt option is not ignored. */
 export function onlyKnown(what: string, value: object | undefined, known: readonly string[]): void {
   if (value === undefined) return;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {

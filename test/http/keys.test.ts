@@ -44,7 +44,7 @@ it("says what to use for a key that a path cannot name", async () => {
 
 it.each([
   ["/keys", "neither"],
-  ["/keys?key=", "key must be a string that is not empty"],
+  ["/keys?key=", "key must be a non-empty string"],
   ["/wait?key=k&id=i", "both"],
   ["/wait?key=a&key=b", "the query has key more than once"],
   ["/keys/k/wait?timeoutMs=1&timeoutMs=2", "the query has timeoutMs more than once"],

@@ -18,7 +18,7 @@ const bad: [what: string, call: (wadi: Wadi) => unknown, message: string | RegEx
   [
     "a signal among the options of a list",
     (w) => w.list({ signal: AbortSignal.timeout(5) } as never),
-    'list has no option "signal"; in Wadi it is signal of a further argument: (..., options, { signal, deadlineMs })',
+    'list has no option "signal"; in Wadi it is signal of a separate argument: (..., options, { signal, deadlineMs })',
   ],
   [
     "a signal's controller",

@@ -35,12 +35,12 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "a date in seconds",
       (w) => w.submit("a", 1, { runAt: 1_700_000_000 }),
-      "runAt must be a Date or epoch milliseconds, got 1700000000: seconds, or a duration?",
+      "runAt must be a Date or epoch milliseconds, got 1700000000, which looks like seconds or a duration",
     ],
     [
       "a deadline that is a duration",
       (w) => new Worker(w).task("a", () => 1).drain({ deadline: 20_000 }),
-      "deadline must be a Date or epoch milliseconds, got 20000: seconds, or a duration?",
+      "deadline must be a Date or epoch milliseconds, got 20000, which looks like seconds or a duration",
     ],
     [
       "an option of call that is none, with those of a wait among what it takes",
@@ -57,7 +57,7 @@ describe("bad input is refused before anything is sent, and the message names it
       (w) => w.submit({ name: "a" } as never, 1 as never),
       "a task is a name, or what defineTask({ name }) gives; got another object",
     ],
-    ["an empty name", (w) => w.submit("", 1), 'task name must be a string that is not empty, got ""'],
+    ["an empty name", (w) => w.submit("", 1), 'task name must be a non-empty string, got ""'],
     [
       "no name",
       (w) => w.submit(undefined as never, 1),
@@ -66,7 +66,7 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "a key with NUL",
       (w) => w.submit("a", 1, { key: "k\0" }),
-      "key holds a NUL character or half of a surrogate pair; remove it",
+      "key must not contain a NUL character or a lone surrogate; remove it",
     ],
     [
       "a long key",
@@ -201,7 +201,7 @@ describe("bad input is refused before anything is sent, and the message names it
       (w) => w.wait("x", { timeoutMs: -1 }),
       "timeoutMs must be an integer >= 0, got -1",
     ],
-    ["a wait of nothing", (w) => w.waitByKey(""), 'key must be a string that is not empty, got ""'],
+    ["a wait of nothing", (w) => w.waitByKey(""), 'key must be a non-empty string, got ""'],
     [
       "a worker without slots",
       (w) => new Worker(w, { concurrency: 0 }),

@@ -125,7 +125,7 @@ test.each<[rules: unknown, message: string]>([
     [{ olderThanMs: 1, days: 2 }],
     'a retention rule has no option "days"; it takes queue, name, status, olderThanMs',
   ],
-  [[{ olderThanMs: 1, queue: "" }], 'queue must be a string that is not empty, got ""'],
+  [[{ olderThanMs: 1, queue: "" }], 'queue must be a non-empty string, got ""'],
   [["mail"], "a retention rule must be an object, got string"],
   [[undefined], "a retention rule must be an object, got null"],
 ])("%j is refused", (rules, message) => {

@@ -7,7 +7,7 @@ const workers: [options: object, message: string][] = [
   [{ concurency: 3 }, 'new Worker has no option "concurency"; it takes queue, queues, concurrency'],
   [{ queues: [] }, "queues must be an array with at least one queue"],
   [{ queues: "mail" }, "queues must be an array with at least one queue"],
-  [{ queues: ["mail", ""] }, 'queues must be a string that is not empty, got ""'],
+  [{ queues: ["mail", ""] }, 'queues must be a non-empty string, got ""'],
   [{ queue: "a", queues: ["b"] }, "pass either queue or queues, not both"],
   [{ resources: { gpu: 0 } }, "resources.gpu must be an integer from 1 to 10000, got 0"],
   [{ resources: ["gpu"] }, "resources must be an object, got an array"],
@@ -49,7 +49,7 @@ const names: [options: object, message: string][] = [
     'the resource "cpu" is not declared; pass new Worker(wadi, { resources: { "cpu": 1 } })',
   ],
   [{ resource: "constructor" }, 'the resource "constructor" is not declared'],
-  [{ resource: 5 }, "resource must be a string that is not empty, got 5"],
+  [{ resource: 5 }, "resource must be a non-empty string, got 5"],
   [
     { batchSize: 5 },
     'task has no option "batchSize"; it takes queue, queues, maxRunMs, concurrency, batch, resource',

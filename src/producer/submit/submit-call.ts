@@ -30,7 +30,7 @@ export function checkCall(what: string, call: SubmitCallOptions | undefined): Su
   if (deadlineMs !== undefined && (typeof deadlineMs !== "number" || !(deadlineMs >= 1e11))) {
     const found = typeof deadlineMs === "number" ? String(deadlineMs) : typeof deadlineMs;
     throw new InvalidArgument(
-      `deadlineMs must be epoch milliseconds, such as Date.now() + 5000, got ${found}: seconds, or a duration?`,
+      `deadlineMs must be epoch milliseconds, such as Date.now() + 5000, got ${found}, which looks like seconds or a duration`,
     );
   }
   signal?.throwIfAborted();

@@ -111,7 +111,7 @@ describe("submit and submitMany take a signal and a deadline", () => {
     await expect(wadi.submit("a", 1, { signal })).rejects.toThrow("gone");
     await expect(wadi.submitMany("a", [{ payload: 1 }], { signal })).rejects.toThrow("gone");
     await expect(wadi.submit("a", 1, { deadlineMs: 5000 })).rejects.toThrow(
-      "deadlineMs must be epoch milliseconds, such as Date.now() + 5000, got 5000: seconds, or a duration?",
+      "deadlineMs must be epoch milliseconds, such as Date.now() + 5000, got 5000, which looks like seconds or a duration",
     );
     // "The outcome is not known" would make its caller send it again, and ask whether it is queued.
     await expect(wadi.submit("a", 1, { deadlineMs: Date.now() - 1 })).rejects.toMatchObject({

@@ -91,8 +91,8 @@ test("a submit without limits is the one statement it was", async () => {
 
 test.each<[unknown, string]>([
   [null, "limits must be an object, got null"],
-  [{ concurrency: 1 }, "limits.key must be a string that is not empty, got undefined"],
-  [{ key: "", concurrency: 1 }, 'limits.key must be a string that is not empty, got ""'],
+  [{ concurrency: 1 }, "limits.key must be a non-empty string, got undefined"],
+  [{ key: "", concurrency: 1 }, 'limits.key must be a non-empty string, got ""'],
   [{ key: "k" }, "limits needs concurrency or rate"],
   [{ key: "k", concurrency: 0 }, "limits.concurrency must be an integer from 1 to 1000000, got 0"],
   [{ key: "k", rate: 5 }, "limits.rate must be an object, got 5"],

@@ -19,8 +19,8 @@ it("a submit outside a handler may name its parent and the root of the family", 
 
 it.each([
   [{ rootId: "r" }, "rootId needs parentId; pass both"],
-  [{ parentId: "" }, 'parentId must be a string that is not empty, got ""'],
-  [{ parentId: 5 as never }, "parentId must be a string that is not empty, got 5"],
+  [{ parentId: "" }, 'parentId must be a non-empty string, got ""'],
+  [{ parentId: 5 as never }, "parentId must be a non-empty string, got 5"],
 ])("refuses %j", async (options, message) => {
   await expect(open().submit("a", null, options)).rejects.toThrow(message);
 });

@@ -106,9 +106,7 @@ test("the error of a refused submit carries the id too, and ends the call at onc
 
 test("an id is checked before anything is sent", async () => {
   const { wadi } = await lossyWadi();
-  await expect(wadi.call("a", 1, { id: "" })).rejects.toThrow(
-    'id must be a string that is not empty, got ""',
-  );
+  await expect(wadi.call("a", 1, { id: "" })).rejects.toThrow('id must be a non-empty string, got ""');
 });
 
 test("an id of a task of another name is refused, and its result is not returned", async () => {

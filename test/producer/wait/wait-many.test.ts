@@ -176,9 +176,9 @@ test("bad input is refused before anything is sent", async () => {
   );
   await expect(wadi.waitManyByKey({} as never)).rejects.toThrow("waitManyByKey takes an array of keys");
   await expect(wadi.waitMany(["a", 5 as never])).rejects.toThrow(
-    "id must be a string that is not empty, got undefined",
+    "id must be a non-empty string, got undefined",
   );
-  await expect(wadi.waitManyByKey([""])).rejects.toThrow('key must be a string that is not empty, got ""');
+  await expect(wadi.waitManyByKey([""])).rejects.toThrow('key must be a non-empty string, got ""');
   await expect(wadi.waitMany([], { timeoutMs: -1 })).rejects.toThrow(
     "timeoutMs must be an integer >= 0, got -1",
   );

@@ -153,7 +153,7 @@ describe("watch", () => {
 
   test("bad input is refused at once", () => {
     const wadi = memoryWadi();
-    expect(() => wadi.watch("")).toThrow('id must be a string that is not empty, got ""');
+    expect(() => wadi.watch("")).toThrow('id must be a non-empty string, got ""');
     expect(() => wadi.watch(undefined as never)).toThrow("watch takes a task or its id, got undefined");
     expect(() => wadi.watchByKey("k", { pollMs: 0 })).toThrow("pollMs must be an integer from 1 to");
     expect(() => wadi.watch("x", { poll: 1 } as never)).toThrow('watch has no option "poll"');

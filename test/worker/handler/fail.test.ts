@@ -101,7 +101,7 @@ describe("fail takes", () => {
     [[{ message: "x", retryable: "no" }], /retryable of fail must be true or false, got string/],
     [["x", { retry: false } as never], /fail .*retry/],
     [["x", { retryable: 0 } as never], /retryable of fail/],
-    [["x", { code: "" }], /code must be a string that is not empty/],
+    [["x", { code: "" }], /code must be a non-empty string/],
     [["x", { delayMs: -1 }], /delayMs must be an integer/],
   ])("nothing else: %j", async (args, message) => {
     const wadi = memoryWadi();
