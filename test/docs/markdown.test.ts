@@ -86,3 +86,11 @@ test.each(pages.filter((page) => /^(?:[A-Z]+\.md|docs\/decisions\/)/.test(page) 
     expect(missingPaths(page)).toEqual([]);
   },
 );
+
+test("the README has at most 200 lines, and a decision at most 40", () => {
+  const lines = (page: string) => read(page).trimEnd().split("\n").length;
+  expect(lines("README.md")).toBeLessThanOrEqual(200);
+  const decisions = pages.filter((page) => page.startsWith("docs/decisions/"));
+  expect(decisions.length).toBeGreaterThan(5);
+  expect(decisions.filter((page) => lines(page) > 40)).toEqual([]);
+});
