@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));
@@ -88,22 +88,41 @@ test("an error of one entry point is an error of the other ones", () => {
   expect(output).toBe("true true\ntrue true\n");
 });
 
-test("it holds the build, the protocol and its papers, and nothing else", () => {
-  const files = execFileSync("find", [".", "-type", "f"], {
-    cwd: join(project, "node_modules/wadi"),
-    encoding: "utf8",
-  });
-  const strangers = files
-    .trim()
-    .split("\n")
-    .filter(
-      (file) =>
-        !/^\.\/(dist\/.+\.(js|d\.ts)|protocol\/.+\.(sql|json|md)|docs\/.+\.md|[A-Z]+(\.md)?|package\.json)$/.test(
-          file,
-        ),
-    );
-  expect(strangers).toEqual([]);
-  expect(files).toContain("./protocol/migrations/sqlite/0001_tables.sql");
+const packedFiles = (): string[] =>
+  readdirSync(join(project, "node_modules/wadi"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(join(project, "node_modules/wadi"), join(parentPath, name)));
+
+test("it holds the build, the protocol, its papers and the code they point to, and nothing else", () => {
+  const expected = [
+    /^dist\/.+\.(js|d\.ts)$/,
+    /^protocol\/.+\.(sql|json|md)$/,
+    /^docs\/.+\.md$/,
+    /^(examples|functions)\/.+\.(ts|md)$/,
+    /^(package\.json|wrangler\.toml|vercel\.json|[A-Z]+(\.md)?)$/,
+  ];
+  const files = packedFiles();
+  expect(files.filter((file) => !expected.some((pattern) => pattern.test(file)))).toEqual([]);
+  expect(files).toContain("protocol/migrations/sqlite/0001_tables.sql");
+});
+
+test("each link of its papers leads to a file or folder that is in it", () => {
+  const files = packedFiles();
+  const exists = (path: string) => path === "." || files.some((file) => `${file}/`.startsWith(`${path}/`));
+  const links = files
+    .filter((file) => file.endsWith(".md"))
+    .flatMap((file) => {
+      const text = readFileSync(join(project, "node_modules/wadi", file), "utf8").replace(
+        /^```.*?^```/gms,
+        "",
+      );
+      return [...text.matchAll(/\]\((?!\w+:|#)([^)#]+)/g)].map(
+        ([, to]) => [file, join(dirname(file), to!)] as const,
+      );
+    });
+  expect(links.length).toBeGreaterThan(50);
+  const broken = links.filter(([, to]) => !exists(to.replace(/\/$/, "")));
+  expect(broken.map(([from, to]) => `${from} -> ${to}`)).toEqual([]);
 });
 
 test("it needs nothing at run time, and whatever it goes with is an optional peer", () => {
