@@ -7,7 +7,7 @@ import { MAX_TIMER_MS } from "../core/timers.ts";
 import { ulid } from "../core/ulid.ts";
 import { instant, integer, MAX_DELAY_MS, onlyKnown, show, text } from "../core/validate.ts";
 import type { ByteLimits } from "./drain/byte-budget.ts";
-import type { PoolSizes } from "./drain/slot-pool.ts";
+import type { PoolSizes } from "./drain/make-slot-pools.ts";
 import { type HandlerDefaults, optionalMs, queuesOf } from "./handler/registration.ts";
 import { type WorkerHooks, warnOf } from "./hooks.ts";
 import {

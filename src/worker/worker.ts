@@ -1,14 +1,14 @@
 import { monotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors/errors.ts";
-import { NO_SIZES } from "../core/operations/large-tasks.ts";
 import { bind } from "../core/operations/statement.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
 import { integer, onlyKnown, optionalSignal } from "../core/validate.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
+import { ClaimHints } from "./drain/claim-hints.ts";
 import { Drain } from "./drain/drain.ts";
 import type { ContinuousMode, DrainSettings } from "./drain/drain-options.ts";
-import { Unreturned } from "./drain/unreturned-calls.ts";
+import { UnreturnedCalls } from "./drain/unreturned-calls.ts";
 import type { DrainSummary } from "./drain-summary.ts";
 import { type HandlerOptions, laneKey, type Registration, register } from "./handler/registration.ts";
 import { report, type WorkerHooks } from "./hooks.ts";
@@ -39,8 +39,8 @@ export class Worker {
   readonly #settings: Settings;
   readonly #registrations: Registration[] = [];
   readonly #lanes = new Set<string>();
-  readonly #learned: DrainSettings["learned"] = { limited: false, sizes: NO_SIZES };
-  readonly #unreturned = new Unreturned();
+  readonly #hints = new ClaimHints();
+  readonly #unreturned = new UnreturnedCalls();
   readonly #stay = new Lifecycle(
     () => this.#newHost(),
     (stop) => this.#enterRunning(stop),
@@ -128,12 +128,12 @@ export class Worker {
       maxQueries: maxQueriesOf(options, this.wadi.executor),
       signal: optionalSignal(options.signal),
       lingerMs: integer("lingerMs", options.lingerMs ?? LINGER_MS, 0, MAX_TIMER_MS),
-      endless: null,
+      continuous: null,
     });
     const summary = await drain.run();
     if (summary.more || options.signal?.aborted) return summary;
     const { retention, hooks } = this.#settings;
-    const { left, meter } = drain.budget;
+    const { left, meter } = drain.queries;
     const upkeep = {
       wadi: this.wadi,
       retention,
@@ -184,7 +184,7 @@ export class Worker {
   stats(): WorkerStats {
     const { wadi } = this;
     const { hooks } = this.#settings;
-    return this.#stay.stats ?? statsOf("stopped", this.#newEndlessDrain(null, hooks).status, wadi, null);
+    return this.#stay.stats ?? statsOf("stopped", this.#newContinuousDrain(null, hooks).status, wadi, null);
   }
 
   #enterRunning(stop: () => void): () => void {
@@ -196,12 +196,13 @@ export class Worker {
 
   #newHost(): Runner {
     this.#handlers("run");
-    const newDrain = (endless: ContinuousMode, hooks: WorkerHooks) => this.#newEndlessDrain(endless, hooks);
+    const newDrain = (continuous: ContinuousMode, hooks: WorkerHooks) =>
+      this.#newContinuousDrain(continuous, hooks);
     return new Runner({ ...this.#settings, wadi: this.wadi, newDrain });
   }
 
-  /** A drain that goes on until its signal aborts. It survives a database that fails. */
-  #newEndlessDrain(endless: ContinuousMode | null, hooks: WorkerHooks): Drain {
+  /** A drain that goes on until its signal aborts, and recovers when its database fails. */
+  #newContinuousDrain(continuous: ContinuousMode | null, hooks: WorkerHooks): Drain {
     return this.#newDrain({
       registrations: this.#registrations,
       skipped: [],
@@ -210,18 +211,18 @@ export class Worker {
       reserveMs: RESERVE_MS,
       maxTasks: Number.MAX_SAFE_INTEGER,
       maxQueries: Number.POSITIVE_INFINITY,
-      signal: endless?.signal,
+      signal: continuous?.signal,
       lingerMs: 0,
-      endless,
+      continuous,
       hooks,
     });
   }
 
   #newDrain(
-    plan: Omit<DrainSettings, keyof Settings | "wadi" | "learned" | "unreturned"> &
+    plan: Omit<DrainSettings, keyof Settings | "wadi" | "hints" | "unreturned"> &
       Partial<Pick<DrainSettings, "leaseMs" | "hooks">>,
   ): Drain {
-    const shared = { wadi: this.wadi, learned: this.#learned, unreturned: this.#unreturned };
+    const shared = { wadi: this.wadi, hints: this.#hints, unreturned: this.#unreturned };
     return new Drain({ ...this.#settings, ...shared, ...plan });
   }
 

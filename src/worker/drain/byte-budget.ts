@@ -1,79 +1,91 @@
 export interface ByteLimits {
-  /** Most bytes of payload in play; null: no limit. */
+  /** Most bytes of payload in flight: of all tasks that are claimed and have not ended. Null: no limit. */
   readonly maxInFlightBytes: number | null;
-  /** Most bytes of payload claimed ahead; null: no limit. */
+  /** Most bytes of payload claimed ahead of the free slots. Null: no limit. */
   readonly prefetchBytes: number | null;
 }
 
-/** How many bytes of payload a worker holds at once, and so how many tasks a claim may bring. */
+/** Counts the bytes of payload that a worker holds, and from them how many tasks a claim may bring. */
 export class ByteBudget {
-  inPlay = 0;
-  /** Those of them that are claimed and not started. */
-  ready = 0;
   readonly isLimited: boolean;
-  readonly #most: number;
-  readonly #mostReady: number;
-  /** Bytes a task had lately; 0 before the first one. */
+  readonly #maxInFlight: number;
+  readonly #maxReady: number;
+  #inFlight = 0;
+  /** Bytes of the tasks in flight that have not started. */
+  #ready = 0;
+  /** Moving average of the bytes of a task; 0 before the first one. */
   #mean = 0;
-  /** Whether the last claim brought more than may be in play, and no task has ended since. */
+  /** Whether a task was released because too much was in flight, and none has ended since. */
   #isFull = false;
-  /** Whether the last claim brought more than may wait, and none has started or ended since. */
+  /** Whether a task was released because too much was ready, and none has started or ended since. */
   #isReadyFull = false;
 
   constructor({ maxInFlightBytes, prefetchBytes }: ByteLimits) {
     this.isLimited = maxInFlightBytes !== null || prefetchBytes !== null;
-    this.#most = maxInFlightBytes ?? Number.POSITIVE_INFINITY;
-    this.#mostReady = prefetchBytes ?? Number.POSITIVE_INFINITY;
+    this.#maxInFlight = maxInFlightBytes ?? Number.POSITIVE_INFINITY;
+    this.#maxReady = prefetchBytes ?? Number.POSITIVE_INFINITY;
   }
 
-  /** How many tasks of the usual size may be claimed ahead; none while nothing is known of their size. */
+  /** How many tasks of average size may be claimed ahead; 0 while their size is unknown. */
   get ahead(): number {
     if (!this.isLimited) return Number.POSITIVE_INFINITY;
-    return this.#mean === 0 || this.#isReadyFull ? 0 : this.#tasks(this.#mostReady - this.ready);
+    return this.#mean === 0 || this.#isReadyFull ? 0 : this.#tasksIn(this.#maxReady - this.#ready);
   }
 
-  /** How many of them fit while `open` could start at once; one at least where none is in play. */
+  /** How many tasks a claim may bring while `open` could start at once; at least one if none is in flight. */
   room(open: number): number {
     if (this.#mean === 0) return open;
-    const fitting = this.#isFull ? 0 : Math.min(this.#tasks(this.#most - this.inPlay), open + this.ahead);
-    return Math.max(fitting, this.inPlay === 0 ? 1 : 0);
+    const fitting = this.#tasksIn(this.#maxInFlight - this.#inFlight);
+    const room = this.#isFull ? 0 : Math.min(fitting, open + this.ahead);
+    return Math.max(room, this.#inFlight === 0 ? 1 : 0);
   }
 
-  #tasks(bytes: number): number {
+  #tasksIn(bytes: number): number {
     return Math.max(0, Math.floor(bytes / this.#mean));
   }
 
-  /** Takes a task in if it fits. One fits always, or it could never run. */
-  take(bytes: number): boolean {
+  /** Counts a claimed task. Returns whether it fits; a task always fits alone, or it could never run. */
+  claimed(bytes: number): boolean {
     this.#mean = this.#mean === 0 ? bytes : this.#mean + (bytes - this.#mean) / 16;
-    const fits = this.inPlay === 0 || this.inPlay + bytes <= this.#most;
-    this.inPlay += bytes;
+    const fits = this.#inFlight === 0 || this.#inFlight + bytes <= this.#maxInFlight;
+    this.#inFlight += bytes;
     return fits;
   }
 
-  /**
-   * A task is handed back for want of room, in play or ahead. The next claim would only bring it again, so that one
-   * waits until there is more room.
-   */
-  handedBack(from: "play" | "ready"): void {
-    if (from === "play") this.#isFull = true;
-    else this.#isReadyFull = true;
+  /** A task waits in a ready queue. */
+  queued(bytes: number): void {
+    this.#ready += bytes;
   }
 
-  /** A task that waited has started. */
+  /** A task has left its ready queue, to start or to be released. */
+  dequeued(bytes: number): void {
+    this.#ready -= bytes;
+  }
+
+  /** A claimed task is released because it does not fit: the next claim would bring it again, so none goes out before there is room. */
+  overflowed(): void {
+    this.#isFull = true;
+  }
+
+  /** The same, because too many bytes are ready. */
+  readyOverflowed(): void {
+    this.#isReadyFull = true;
+  }
+
+  /** A ready task has started. */
   started(): void {
     this.#isReadyFull = false;
   }
 
-  /** A task is not in play any more. */
+  /** A task is no longer in flight. */
   ended(bytes: number): void {
-    this.inPlay -= bytes;
+    this.#inFlight -= bytes;
     this.#isFull = false;
     this.#isReadyFull = false;
   }
 
-  /** Whether what waits is more than may be claimed ahead. */
-  get isOver(): boolean {
-    return this.ready > this.#mostReady;
+  /** Whether more bytes are ready than may be claimed ahead. */
+  get isReadyOver(): boolean {
+    return this.#ready > this.#maxReady;
   }
 }

@@ -5,12 +5,14 @@ import type { DrainSettings } from "./drain-options.ts";
 import { type Block, type LoopWatch, watchEventLoop } from "./event-loop-monitor.ts";
 import type { RunningCalls } from "./running-calls.ts";
 
-/** Reports blocks of the event loop while a drain runs. An endless one renews its leases
- * first: little of them may be left. */
-export function watchDrain(
-  { endless, hooks, leaseMs }: Pick<DrainSettings, "endless" | "hooks" | "leaseMs">,
+/**
+ * Reports blocks of the event loop while a drain runs. A continuous drain renews its leases first, which may be about to
+ * expire.
+ */
+export function reportBlocks(
+  { continuous, hooks, leaseMs }: Pick<DrainSettings, "continuous" | "hooks" | "leaseMs">,
   calls: RunningCalls,
-  renew: () => void,
+  renewLeases: () => void,
 ): LoopWatch {
   const watch = watchEventLoop(leaseMs, (block) => {
     if (block === null) {
@@ -18,18 +20,18 @@ export function watchDrain(
       return;
     }
     const error = blockedError(block, leaseMs, calls);
-    if (endless === null) {
+    if (continuous === null) {
       report(hooks, error, "eventLoop");
       return;
     }
-    renew();
+    renewLeases();
     setTimeout(() => report(hooks, error, "eventLoop"), 0);
   });
-  calls.watch = watch;
+  calls.watchWith(watch);
   return watch;
 }
 
-/** The error that says what a block of the event loop has put at risk. */
+/** The error that names the tasks whose leases a block of the event loop has put at risk. */
 function blockedError(
   { blockedMs, heldFromMs, cpuMs }: Block,
   leaseMs: number,

@@ -1,33 +1,25 @@
-import type { Backoff } from "../../core/backoff.ts";
-import type { Wadi } from "../../producer/wadi.ts";
 import type { AttemptOwner } from "../handler/attempt.ts";
-import type { WorkerHooks } from "../hooks.ts";
 import type { ByteBudget } from "./byte-budget.ts";
+import type { DrainSettings } from "./drain-options.ts";
+import type { DrainTotals } from "./drain-totals.ts";
 import type { SlotPool } from "./slot-pool.ts";
-import type { Tally } from "./tally.ts";
-import type { Unreturned } from "./unreturned-calls.ts";
+
+type Settings = Pick<DrainSettings, "wadi" | "hooks" | "backoff" | "leaseMs" | "deadlineMs" | "unreturned">;
 
 /** What the held tasks of a drain need of it. */
-export interface HeldTasksOptions {
-  readonly wadi: Wadi;
-  readonly hooks: WorkerHooks;
-  readonly backoff: Backoff;
-  readonly leaseMs: number;
-  /** When the drain is over. */
-  readonly deadlineMs: number;
-  /** When handlers are stopped. */
+export interface HeldTasksOptions extends Settings {
+  /** When handlers are stopped, on the monotonic clock. */
   readonly stopAtMs: number;
-  /** How long an aborted handler may take to come back before it is cut off, in milliseconds. */
+  /** How long a handler that was stopped may take to return before it is cut off, in milliseconds. */
   readonly cutOffMs: number;
   readonly pools: readonly SlotPool[];
   readonly bytes: ByteBudget;
-  readonly tally: Tally;
+  readonly totals: DrainTotals;
   readonly newShare: AttemptOwner["newShare"];
-  readonly unreturned: Unreturned;
-  /** Called when attempts ended outside of a call of `start`. */
+  /** Called when attempts or calls have ended, unless they did within `start`. */
   readonly onEnd: () => void;
-  /** Called with an error that no other place takes: the drain fails with it. */
-  readonly onFault: (error: unknown) => void;
-  /** Called when a task has ended or is lost without a settlement of the outbox. */
+  /** Called with an error of the worker itself: the drain fails with it. */
+  readonly onInternalError: (error: unknown) => void;
+  /** Called when a task has ended or is lost without a settlement in the outbox. */
   readonly onChange: () => void;
 }

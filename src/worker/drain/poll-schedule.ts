@@ -3,11 +3,11 @@ const NEVER = Number.POSITIVE_INFINITY;
 export interface PollOptions {
   /** First pause between two polls in milliseconds. */
   readonly firstMs: number;
-  /** Longest pause, towards which it grows while nothing is found. */
+  /** Longest pause in milliseconds, up to which pauses grow while nothing is found. */
   readonly maxMs: number;
-  /** By how much each pause is longer than the one before. */
+  /** Factor by which each pause is longer than the one before. */
   readonly growth: number;
-  /** Pause while the database announces new tasks; `Infinity`: no polls. */
+  /** Pause in milliseconds while the database announces new tasks; `Infinity`: no polls. */
   readonly announcedMs: number;
   /** Whether the database announces new tasks at present. */
   readonly isAnnounced: () => boolean;
@@ -15,10 +15,10 @@ export interface PollOptions {
 
 /** First pause while tasks are due that could not be claimed. */
 const DUE_POLL_MS = 50;
-/** Pause before the poll that follows a settlement sent alone. News of tasks comes sooner, and saves it. */
+/** Delay before the next poll after a settlement was sent alone; a notification ends it early. */
 const SOON_MS = 10;
 
-/** When a drain with free slots polls for tasks that nothing has announced. */
+/** Plans when a drain with free slots polls for tasks that no notification has announced. */
 export class PollSchedule {
   readonly #options: PollOptions;
   #atMs = NEVER;
@@ -37,19 +37,19 @@ export class PollSchedule {
   }
 
   /**
-   * Plans the next poll, unless one is planned: at `untilMs` at the latest, which is when a task is known to be due. A time
-   * that is past means that tasks are due which could not be claimed: other workers hold them, or their names have no
-   * slot. `isUnannounced`: it waits for something that the database never announces.
+   * Plans the next poll, unless one is planned: at `dueAtMs` at the latest, when the next task is known to be due. If that
+   * is past, tasks are due that could not be claimed: other workers hold them, or their names have no slot.
+   * `needsPolling`: the drain waits for something that the database never announces.
    */
-  plan(nowMs: number, untilMs: number, isUnannounced: boolean): void {
+  plan(nowMs: number, dueAtMs: number, needsPolling: boolean): void {
     if (this.#atMs !== NEVER) return;
-    const dueInMs = untilMs - nowMs;
-    const pauseMs = this.#pause(dueInMs <= 0, isUnannounced);
+    const dueInMs = dueAtMs - nowMs;
+    const pauseMs = this.#pause(dueInMs <= 0, needsPolling);
     const latestMs = Math.min(dueInMs > 0 ? dueInMs : NEVER, this.#isSoon ? SOON_MS : NEVER);
     this.#atMs = nowMs + Math.min(pauseMs, latestMs);
   }
 
-  /** Drops the poll that is planned: a claim goes out anyway. */
+  /** Drops the planned poll: a claim goes out now. */
   cancel(): void {
     this.#isSoon = false;
     this.#atMs = NEVER;
@@ -61,14 +61,14 @@ export class PollSchedule {
     this.#isSoon = true;
   }
 
-  /** A claim brought tasks: there may be more, so pauses begin anew. */
+  /** A claim brought tasks. There may be more, so the pauses are short again. */
   found(): void {
     this.#pauseMs = this.#options.firstMs;
     this.#duePauseMs = DUE_POLL_MS;
   }
 
-  /** The jitter keeps the workers of a fleet from polling at one moment. */
-  #pause(isDue: boolean, isUnannounced: boolean): number {
+  /** The jitter keeps the workers of a fleet from polling at the same moment. */
+  #pause(isDue: boolean, needsPolling: boolean): number {
     const { firstMs, maxMs, growth, announcedMs, isAnnounced } = this.#options;
     const jitter = 0.75 + Math.random() / 2;
     if (isDue) {
@@ -76,7 +76,7 @@ export class PollSchedule {
       this.#duePauseMs = pauseMs * 2;
       return pauseMs * jitter;
     }
-    const pauseMs = isAnnounced() && !isUnannounced ? Math.max(announcedMs, maxMs) : this.#pauseMs;
+    const pauseMs = isAnnounced() && !needsPolling ? Math.max(announcedMs, maxMs) : this.#pauseMs;
     this.#pauseMs = Math.max(firstMs, Math.min(maxMs, this.#pauseMs * growth));
     return pauseMs * jitter;
   }

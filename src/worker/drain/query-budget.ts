@@ -2,36 +2,37 @@ import { monotonicMs } from "../../core/clock.ts";
 import { QueryMeter } from "../../core/session/query-meter.ts";
 import type { QueryShare, SharedQueries } from "../handler/query-share.ts";
 
-/** Most statements that a settlement of all that is held takes: one, one for the history of failures. */
+/** Most statements that settle everything that is held: the settlement, and the history of failures. */
 const SETTLE = 2;
-/** The same once more, if an answer is lost. */
+/** The same again, in case an answer is lost. */
 const RESEND = 2;
-/** Statements that recover expired leases and ask when more is due. */
-const LOOK = 3;
-/** What a handler that has sent something is expected to send more. */
-const AHEAD = 4;
-/** Share of the queries from which on a claim leaves those out. */
-const BRIEF_SHARE = 2 / 3;
+/** Statements that recover expired leases and ask when the next task is due. */
+const RECOVER_AND_ASK = 3;
+/** Statements that a handler is expected to send after its first ones. */
+const HANDLER_AHEAD = 4;
+/** Once no more than this share of the queries is left, a claim leaves those out. */
+const CLAIM_ONLY_SHARE = 2 / 3;
 
 export interface QueryPlan {
   /** Most queries of the drain; `Infinity`: no limit. */
   readonly maxQueries: number;
-  /** Slots that a claim asks for apart from each other. */
+  /** Slot pools: a claim has a statement for each. */
   readonly pools: number;
-  /** When handlers are stopped and when all is over, on the monotonic clock. */
+  /** When handlers are stopped, and when the drain must be over, on the monotonic clock. */
   readonly stopAtMs: number;
   readonly deadlineMs: number;
   readonly leaseMs: number;
 }
 
 /**
- * The statements that a drain may send, as a platform counts them. Settlements come first, then heartbeats, then claims,
- * and polls last: each is sent only while what comes before it could still be.
+ * Budgets the statements that a drain may send where a platform limits them. Settlements come first, then heartbeats, then
+ * claims, and polls last: each is sent only if enough is left for those before it.
  */
 export class QueryBudget implements SharedQueries {
-  /** Counts all that the drain sends, and what its handlers send through their contexts. */
+  /** Counts what the drain sends, and what its handlers send through their contexts. */
   readonly meter = new QueryMeter();
   readonly shares = new Set<QueryShare>();
+  /** The share of the handler that sent first. */
   #first: QueryShare | null = null;
   readonly #plan: QueryPlan;
 
@@ -48,9 +49,10 @@ export class QueryBudget implements SharedQueries {
   }
 
   /**
-   * A handler may send what leaves enough to settle all that is held. Those that have begun go first: one that has sent
-   * nothing is refused where they and it may need more, and can be handed back as if it had never run. The first one of
-   * the drain may always begin, and use up all that is left while no other has begun, or with few queries none ever would.
+   * Whether a handler may send `statements`: enough must be left to settle everything that is held. A handler that has sent
+   * nothing is refused sooner, so that those that have begun can end; its task is released as if it had never run.
+   * The first handler of the drain may always begin, and use everything that is left while no other has begun: with few
+   * queries no handler ever could otherwise.
    */
   grants(share: QueryShare, statements: number): boolean {
     if (!this.isLimited) return true;
@@ -58,38 +60,38 @@ export class QueryBudget implements SharedQueries {
     const isFirst = share === this.#first;
     if (share.sent === 0 && isFirst) return true;
     const kept = isFirst && this.shares.size === 1 ? 0 : SETTLE + RESEND;
-    return this.left >= statements + kept + (share.sent === 0 ? AHEAD * (this.shares.size + 1) : 0);
+    return this.left >= statements + kept + (share.sent === 0 ? HANDLER_AHEAD * (this.shares.size + 1) : 0);
   }
 
   get left(): number {
     return this.#plan.maxQueries - this.meter.sent;
   }
 
-  /** Whether claims leave out what a drain can learn at its end. */
-  get isBrief(): boolean {
-    return this.isLimited && this.left <= this.#plan.maxQueries * BRIEF_SHARE;
+  /** Whether claims leave out what the drain can still ask at its end. */
+  get isClaimOnly(): boolean {
+    return this.isLimited && this.left <= this.#plan.maxQueries * CLAIM_ONLY_SHARE;
   }
 
-  /** Whether what is claimed could be settled, and its leases renewed until the end. */
+  /** Whether the tasks of a claim could be settled, and their leases renewed until the end. */
   mayClaim(limited: boolean): boolean {
-    // The first claim always goes, or a drain of many pools would never do anything.
+    // The first claim is always sent: a drain of many pools would never do anything otherwise.
     if (!this.isLimited || this.meter.sent === 0) return true;
     return this.left >= SETTLE + this.#claim(limited) + this.#reserve;
   }
 
-  /** Whether it may ask what is due although nothing is known to be. */
+  /** Whether the drain may poll: ask for due tasks although none is known to be due. */
   mayPoll(limited: boolean): boolean {
-    return !this.isLimited || (!this.isBrief && this.mayClaim(limited));
+    return !this.isLimited || (!this.isClaimOnly && this.mayClaim(limited));
   }
 
-  /** Whether it may ask, with its last settlement, what it leaves. */
-  get mayLook(): boolean {
-    return this.left >= SETTLE + LOOK;
+  /** Whether the drain may ask, with its last settlement, when the next task is due. */
+  get mayAskWhatIsLeft(): boolean {
+    return this.left >= SETTLE + RECOVER_AND_ASK;
   }
 
   /**
-   * For how long settlements and claims wait for more of their kind while handlers run: the round trips that are left are
-   * spread over the time that is left. No lease may expire meanwhile.
+   * How long settlements and claims wait for more of their kind while handlers run, so that the remaining round trips last
+   * for the remaining time. No lease expires meanwhile.
    */
   gatherMs(limited: boolean): number {
     if (!this.isLimited) return 0;
@@ -99,12 +101,13 @@ export class QueryBudget implements SharedQueries {
     return Math.min(evenlyMs, leaseMs / 4);
   }
 
+  /** Statements of a claim. */
   #claim(limited: boolean): number {
     const takes = this.#plan.pools * (limited ? 2 : 1) + (limited ? 2 : 0);
-    return this.isBrief && !limited ? takes : takes + LOOK;
+    return this.isClaimOnly && !limited ? takes : takes + RECOVER_AND_ASK;
   }
 
-  /** What is kept for what is held: its settlement, and heartbeats if its leases do not outlast the drain. */
+  /** Statements kept for held tasks: their settlement, and heartbeats if their leases do not outlast the drain. */
   get #reserve(): number {
     const { deadlineMs, leaseMs } = this.#plan;
     const leftMs = deadlineMs - monotonicMs();

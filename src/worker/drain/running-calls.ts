@@ -4,21 +4,19 @@ import type { LoopWatch } from "./event-loop-monitor.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** Calls of handlers that have not returned, also if all their attempts have ended, and when their time is up. */
+/** The handler calls of a drain that have not returned: when their time is up, and which ran during a block of the event loop. */
 export class RunningCalls {
-  /** When `expire` has something to do, at the earliest. */
-  expiresAtMs = NEVER;
-  /** What watches the event loop meanwhile. */
-  watch: LoopWatch | null = null;
   readonly #calls = new Set<HandlerCall>();
-  /** Those that ended in a turn of the event loop that takes too long. */
-  #endedLate: HandlerCall[] = [];
   readonly #stopAtMs: number;
   readonly #cutOffMs: number;
+  #expiresAtMs = NEVER;
+  #watch: LoopWatch | null = null;
+  /** Calls that ended in a turn of the event loop that takes too long. */
+  #endedLate: HandlerCall[] = [];
 
   /**
-   * At `stopAtMs` (on the monotonic clock) all of them are stopped anyway. `cutOffMs`: how long one that was stopped may take
-   * to return.
+   * `stopAtMs`: when all calls are stopped, on the monotonic clock. `cutOffMs`: how long a call that was stopped may take to
+   * return.
    */
   constructor(stopAtMs: number, cutOffMs: number) {
     this.#stopAtMs = stopAtMs;
@@ -38,54 +36,67 @@ export class RunningCalls {
     return [...this.#calls].flatMap(({ attempts }) => attempts.map(({ task }) => task.name));
   }
 
-  begin(delivery: HandlerCall): void {
-    this.#calls.add(delivery);
-    if (delivery.expiresAtMs < this.#stopAtMs) {
-      this.expiresAtMs = Math.min(this.expiresAtMs, delivery.expiresAtMs);
-    }
+  /** When `expire` has something to do, at the earliest. */
+  get expiresAtMs(): number {
+    return this.#expiresAtMs;
   }
 
-  end(delivery: HandlerCall, nowMs: number): void {
-    this.#calls.delete(delivery);
-    if (this.watch !== null && nowMs > this.watch.dueAtMs) this.#endedLate.push(delivery);
+  /** From now on `watch` says which calls end in a turn that takes too long. */
+  watchWith(watch: LoopWatch): void {
+    this.#watch = watch;
   }
 
-  /** Those that ran at a time of a block of the event loop, also if they have ended with it. */
+  begin(call: HandlerCall): void {
+    this.#calls.add(call);
+    if (call.expiresAtMs < this.#stopAtMs) this.#expireAt(call.expiresAtMs);
+  }
+
+  end(call: HandlerCall, nowMs: number): void {
+    this.#calls.delete(call);
+    if (this.#watch !== null && nowMs > this.#watch.dueAtMs) this.#endedLate.push(call);
+  }
+
+  #expireAt(atMs: number): void {
+    this.#expiresAtMs = Math.min(this.#expiresAtMs, atMs);
+  }
+
+  /** The calls that ran at a time of a block of the event loop, including those that ended with it. */
   ranAt(atMs: number): HandlerCall[] {
     const ran = [...this.#endedLate, ...this.#calls].filter(({ startedAtMs }) => startedAtMs <= atMs);
     this.turned();
     return ran;
   }
 
-  /** The event loop turns: what ended late is of no interest any more. */
+  /** The event loop is not blocked: forgets the calls that ended late. */
   turned(): void {
     if (this.#endedLate.length > 0) this.#endedLate = [];
   }
 
-  /** Stops those whose time is up, and cuts off those that were stopped and did not return. */
+  /** Stops the calls whose time is up, and cuts off those that were stopped and did not return. */
   expire(nowMs: number): void {
-    if (nowMs < this.expiresAtMs) return;
-    this.expiresAtMs = NEVER;
-    for (const delivery of [...this.#calls]) {
-      const { maxRunMs } = delivery.registration;
-      if (nowMs >= delivery.expiresAtMs)
-        delivery.expire(`ran longer than its maxRunMs of ${maxRunMs} ms`, nowMs + this.#cutOffMs);
-      if (nowMs >= delivery.cutOffAtMs) delivery.cutOff();
-      else this.expiresAtMs = Math.min(this.expiresAtMs, delivery.cutOffAtMs, delivery.expiresAtMs);
+    if (nowMs < this.#expiresAtMs) return;
+    this.#expiresAtMs = NEVER;
+    for (const call of [...this.#calls]) {
+      const { maxRunMs } = call.registration;
+      if (nowMs >= call.expiresAtMs)
+        call.expire(`ran longer than its maxRunMs of ${maxRunMs} ms`, nowMs + this.#cutOffMs);
+      if (nowMs >= call.cutOffAtMs) call.cutOff();
+      else this.#expireAt(Math.min(call.cutOffAtMs, call.expiresAtMs));
     }
   }
 
-  /** After a drain has failed: stops all of them, and resolves when they have returned or were cut off. */
+  /** Stops all calls, for the reason `why`. */
+  expireAll(why: string, nowMs: number): void {
+    for (const call of this.#calls) call.expire(why, nowMs + this.#cutOffMs);
+    this.#expireAt(nowMs + this.#cutOffMs);
+  }
+
+  /** Resolves when all calls have returned or were cut off. Those that still run, since the drain has failed, are stopped. */
   async returned(until: (atMs: number) => Promise<void>): Promise<void> {
     if (this.size > 0) this.expireAll("ran in a drain that failed", monotonicMs());
     while (this.size > 0) {
-      await until(this.expiresAtMs);
+      await until(this.#expiresAtMs);
       this.expire(monotonicMs());
     }
-  }
-
-  expireAll(why: string, nowMs: number): void {
-    for (const delivery of this.#calls) delivery.expire(why, nowMs + this.#cutOffMs);
-    this.expiresAtMs = Math.min(this.expiresAtMs, nowMs + this.#cutOffMs);
   }
 }

@@ -1,112 +1,124 @@
 import { monotonicMs } from "../../core/clock.ts";
-import type { Exchange, ExchangeParts } from "./exchange.ts";
+import type { Cycles } from "./cycles.ts";
+import type { DrainParts } from "./drain-parts.ts";
 import type { RoundTrips } from "./round-trips.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
-/** How long settlements wait for more of them while ready tasks are likely to bring some. */
+/** How long settlements wait for more of them while ready tasks are likely to end soon. */
 const GATHER_MS = 4;
 
-/** When the next round trips of a drain are due, on the monotonic clock. */
+/** Computes when the next round trips of a drain are due, on the monotonic clock; `Infinity` if none is. */
 export class TripSchedule {
-  readonly #parts: ExchangeParts;
-  readonly #exchange: Exchange;
-  readonly #wire: RoundTrips;
-  /** Since when the handlers that run were not asked for cancels; null while none runs. */
+  readonly #parts: DrainParts;
+  readonly #cycles: Cycles;
+  readonly #trips: RoundTrips;
+  /** Since when the handlers that run were not checked for cancels; null while none runs. */
   #uncheckedSinceMs: number | null = null;
-  /** When the last trip that settled or claimed was answered. */
+  /** When the last cycle was answered. */
   #cycledAtMs = 0;
 
-  constructor(parts: ExchangeParts, exchange: Exchange, wire: RoundTrips) {
+  constructor(parts: DrainParts, cycles: Cycles, trips: RoundTrips) {
     this.#parts = parts;
-    this.#exchange = exchange;
-    this.#wire = wire;
+    this.#cycles = cycles;
+    this.#trips = trips;
   }
 
-  /** When what has ended is to be settled, or tasks are to be claimed. */
+  /** When the next round trip of any kind is due. */
+  get tripAtMs(): number {
+    return Math.min(this.cycleAtMs, this.heartbeatAtMs, this.cancelCheckAtMs);
+  }
+
+  /** When to settle what has ended, or to claim. */
   get cycleAtMs(): number {
-    const { hand, intake } = this.#parts;
-    const { outbox, outboxSinceMs, ready } = hand;
+    const { held, claims } = this.#parts;
+    const { outbox, ready, gate } = held;
     let atMs = NEVER;
-    if (this.#wire.unanswered !== null || this.#mustLook || hand.company.isStalled) atMs = 0;
-    else if (intake.wantsMore) atMs = this.gatherUntilMs;
+    if (this.#trips.unanswered !== null || this.#mustClaim || gate.needsAnnouncement) atMs = 0;
+    else if (claims.wantsMore) atMs = this.gatherUntilMs;
     else if (outbox.length > 0) {
-      const gatheredAtMs = Math.max(outboxSinceMs, this.#wire.answeredAtMs) + GATHER_MS;
+      const gatheredAtMs = Math.max(outbox.sinceMs, this.#trips.answeredAtMs) + GATHER_MS;
       atMs = Math.max(ready === 0 ? 0 : gatheredAtMs, this.gatherUntilMs);
     }
-    return Math.max(atMs, this.#wire.retryAtMs);
+    return Math.max(atMs, this.#trips.retryAtMs);
   }
 
-  /** When leases are to be renewed. */
+  /** When to renew leases. */
   get heartbeatAtMs(): number {
-    return Math.max(this.#parts.hand.leases.heartbeatAtMs, this.#wire.retryAtMs);
+    return Math.max(this.#parts.held.leases.heartbeatAtMs, this.#trips.retryAtMs);
   }
 
-  /** When the database is to be asked which of the tasks that are held were canceled. A heartbeat asks too. */
-  get checkAtMs(): number {
-    const { plan, budget, outlook, intake } = this.#parts;
-    if (this.#uncheckedSinceMs === null || intake.isClosed || !budget.mayPoll(outlook.limited)) return NEVER;
-    return Math.max(this.#uncheckedSinceMs + plan.cancelPollMs, this.#wire.retryAtMs);
+  /** When to ask which of the held tasks were canceled. A heartbeat asks too. */
+  get cancelCheckAtMs(): number {
+    const { settings, queries, snapshot, claims } = this.#parts;
+    if (this.#uncheckedSinceMs === null || claims.isClosed || !queries.mayPoll(snapshot.limited))
+      return NEVER;
+    return Math.max(this.#uncheckedSinceMs + settings.cancelPollMs, this.#trips.retryAtMs);
   }
 
-  /** A trip that settled or claimed was answered. */
+  /** A cycle was answered. */
   cycled(nowMs: number): void {
     this.#cycledAtMs = nowMs;
   }
 
   /** Notes whether handlers run. */
-  notice(nowMs: number): void {
-    if (this.#parts.hand.running.size === 0) this.#uncheckedSinceMs = null;
+  noteRunning(nowMs: number): void {
+    if (this.#parts.held.running.size === 0) this.#uncheckedSinceMs = null;
     else this.#uncheckedSinceMs ??= nowMs;
   }
 
-  /** The database was asked at `nowMs`; `-Infinity`: it is to be asked at once. */
-  checked(nowMs: number): void {
+  /** Held tasks were checked for cancels. */
+  cancelsChecked(nowMs: number): void {
     if (this.#uncheckedSinceMs !== null) this.#uncheckedSinceMs = nowMs;
   }
 
-  /** Until when what has ended waits for the handlers that run, so that few queries last for all of the time. */
+  /** Makes a check for cancels due now. */
+  checkCancelsNow(): void {
+    this.cancelsChecked(Number.NEGATIVE_INFINITY);
+  }
+
+  /** Until when settlements wait for more while handlers run, so that a budget of queries lasts for all of the time. */
   get gatherUntilMs(): number {
-    const { budget, hand, intake, outlook } = this.#parts;
-    if (!budget.isLimited || intake.isClosed || hand.running.size === 0) return 0;
-    if (this.#exchange.hasNews && !budget.isBrief) return 0;
-    if (this.#isAwaited && budget.mayClaim(outlook.limited)) return 0;
-    return this.#cycledAtMs + budget.gatherMs(outlook.limited);
+    const { queries, held, claims, snapshot } = this.#parts;
+    if (!queries.isLimited || claims.isClosed || held.running.size === 0) return 0;
+    if (this.#cycles.hasNewTasks && !queries.isClaimOnly) return 0;
+    if (this.#isAwaited && queries.mayClaim(snapshot.limited)) return 0;
+    return this.#cycledAtMs + queries.gatherMs(snapshot.limited);
   }
 
-  /** Whether a handler may be waiting for what has ended, or for a task that is new: to gather would be to wait for itself. */
+  /** Whether a handler may be waiting for a task that has ended or is new. To gather would be to wait for that handler. */
   get #isAwaited(): boolean {
-    const { plan, hand } = this.#parts;
-    const { signals } = plan.wadi;
-    return (this.#exchange.hasNews && signals.awaits()) || hand.outbox.some(({ id }) => signals.awaits(id));
+    const { settings, held } = this.#parts;
+    const { signals } = settings.wadi;
+    return (this.#cycles.hasNewTasks && signals.awaits()) || held.outbox.some(({ id }) => signals.awaits(id));
   }
 
-  /** Whether it would end if it knew that nothing is left. Its first claim is one of these, also an endless one's. */
-  get #mustLook(): boolean {
-    const { plan, hand, outlook, tally, budget } = this.#parts;
-    const isFirst = tally.roundTrips === 0;
-    if (plan.endless !== null) return isFirst;
-    return hand.isEmpty && !outlook.isPresent && (isFirst || budget.mayLook);
+  /** Whether a claim is due in any case: the first one, and the one by which a short drain learns that nothing is left. */
+  get #mustClaim(): boolean {
+    const { settings, held, snapshot, totals, queries } = this.#parts;
+    const isFirst = totals.roundTrips === 0;
+    if (settings.continuous !== null) return isFirst;
+    return held.isEmpty && !snapshot.isCurrent && (isFirst || queries.mayAskWhatIsLeft);
   }
 
-  /** When free slots should be filled without news. */
+  /** When to claim for free slots without a notification: at the next poll, or when a retry is due. */
   get pollAtMs(): number {
-    const { polls, hand, intake } = this.#parts;
-    if (intake.isClosed || this.#wire.failures > 0) return NEVER;
-    return Math.min(polls.atMs, hand.isEmpty ? this.#lingerUntilMs : NEVER);
+    const { polls, held, claims } = this.#parts;
+    if (claims.isClosed || this.#trips.isFailing) return NEVER;
+    return Math.min(polls.atMs, held.isEmpty ? this.#retryAtMs : NEVER);
   }
 
-  /** When the retry is due that a drain with nothing in flight waits for. */
-  get #lingerUntilMs(): number {
-    const { plan, outlook, intake } = this.#parts;
-    const { retryAtMs } = outlook;
-    return retryAtMs <= monotonicMs() + plan.lingerMs && intake.hasRoom ? retryAtMs : NEVER;
+  /** When the retry is due that a short drain lingers for. */
+  get #retryAtMs(): number {
+    const { settings, retries, claims } = this.#parts;
+    const { nextAtMs } = retries;
+    return nextAtMs <= monotonicMs() + settings.lingerMs && claims.hasRoom ? nextAtMs : NEVER;
   }
 
-  /** Before a drain waits: plans the next poll. */
-  plan(nowMs: number): void {
-    const { plan, hand, intake, outlook, polls, budget } = this.#parts;
-    if (!intake.hasRoom || !budget.mayPoll(outlook.limited)) return;
-    if (plan.endless === null && hand.isEmpty) return;
-    polls.plan(nowMs, outlook.dueAtMs, outlook.limited);
+  /** Plans the next poll, before the drain waits. */
+  planPoll(nowMs: number): void {
+    const { settings, held, claims, snapshot, polls, queries } = this.#parts;
+    if (!claims.hasRoom || !queries.mayPoll(snapshot.limited)) return;
+    if (settings.continuous === null && held.isEmpty) return;
+    polls.plan(nowMs, snapshot.dueAtMs, snapshot.limited);
   }
 }

@@ -1,10 +1,10 @@
 import { monotonicMs } from "../../core/clock.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
 
-/** Wakes one loop: when somebody calls it, or at a time. */
+/** Lets one loop wait until a time, or until `wake` is called. */
 export class Wakeup {
   #resolve: (() => void) | null = null;
-  /** Woken while nobody waited. */
+  /** Whether it was woken while the loop did not wait. */
   #isDue = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
@@ -15,7 +15,7 @@ export class Wakeup {
     this.#resolve = null;
   };
 
-  /** Resolves when it is woken, or at `atMs`, or sooner: a timer that is set is not worth setting anew. */
+  /** Resolves when it is woken or at `atMs`. It may resolve sooner: an earlier timer is kept, since a new one costs more. */
   until(atMs: number): Promise<void> {
     if (this.#isDue) {
       this.#isDue = false;

@@ -56,7 +56,7 @@ export class Attempt implements LeaseRef {
   /** Key of its fleet-wide limit; empty if it has none. */
   readonly limitKey: string;
   /** Whether the database counts it as not started: it must not start before a settlement has announced it. */
-  isHeld: boolean;
+  isOnHold: boolean;
   /** From its due time to its claim, in milliseconds. */
   readonly queuedMs: number;
   /** Counts what its handler sends through the context. */
@@ -94,7 +94,7 @@ export class Attempt implements LeaseRef {
     this.lease = lease;
     this.bytes = bytes[index]!;
     this.limitKey = limitKeys[index]!;
-    this.isHeld = onHold[index]!;
+    this.isOnHold = onHold[index]!;
     this.queuedMs = Math.max(0, nowMs - this.task.runAtMs);
   }
 
@@ -125,7 +125,7 @@ export class Attempt implements LeaseRef {
 
   /** The database has stored that it starts. */
   announced(): void {
-    this.isHeld = false;
+    this.isOnHold = false;
   }
 
   /** The database refused the content of the settlement: `settlement` is stored in its place. */

@@ -7,13 +7,10 @@ export class HandlerSlots {
   readonly maxCalls: number;
   /** Most tasks a call. */
   readonly batch: number;
-  calls = 0;
-  /** Tasks that are claimed and not started. */
-  ready = 0;
-  /** Whether an attempt has ended in this drain. */
-  hasRun = false;
-  /** Tasks by queue that are claimed and not settled: names that have few go first. */
-  readonly inPlay = new Map<string, number>();
+  #calls = 0;
+  #ready = 0;
+  #hasRun = false;
+  readonly #inFlight = new Map<string, number>();
 
   constructor(registration: Registration, slots: number) {
     this.registration = registration;
@@ -21,20 +18,63 @@ export class HandlerSlots {
     this.batch = registration.batch ?? 1;
   }
 
+  /** Calls that have not ended. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** Tasks in a ready queue. */
+  get ready(): number {
+    return this.#ready;
+  }
+
+  /** Tasks by queue that are claimed and not settled: names that have few go first. */
+  get inFlight(): ReadonlyMap<string, number> {
+    return this.#inFlight;
+  }
+
   /**
    * How long an attempt is expected to take, in milliseconds. A drain begins without an estimate: a name that was slow
    * once would never run again to improve it.
    */
   get needsMs(): number {
-    return this.registration.maxRunMs ?? (this.hasRun ? this.registration.runs.p95() : 0);
+    return this.registration.maxRunMs ?? (this.#hasRun ? this.registration.runs.p95() : 0);
   }
 
   /** Tasks that its own limit would let start now, if there are slots. */
   get free(): number {
-    return Math.max(0, this.maxCalls - this.calls) * this.batch;
+    return Math.max(0, this.maxCalls - this.#calls) * this.batch;
   }
 
-  add(queue: string, count: number): void {
-    this.inPlay.set(queue, (this.inPlay.get(queue) ?? 0) + count);
+  /** A task of `queue` was claimed. */
+  claimed(queue: string): void {
+    this.#inFlight.set(queue, (this.#inFlight.get(queue) ?? 0) + 1);
+  }
+
+  /** A task of `queue` is no longer in flight. */
+  ended(queue: string): void {
+    this.#inFlight.set(queue, this.#inFlight.get(queue)! - 1);
+  }
+
+  /** A task waits in a ready queue. */
+  queued(): void {
+    this.#ready++;
+  }
+
+  /** A task has left its ready queue. */
+  dequeued(): void {
+    this.#ready--;
+  }
+
+  /** A call begins. */
+  beginCall(): void {
+    this.#calls++;
+  }
+
+  /** A call has ended that took `durationMs`. */
+  endCall(durationMs: number): void {
+    this.#calls--;
+    this.#hasRun = true;
+    this.registration.runs.add(durationMs);
   }
 }

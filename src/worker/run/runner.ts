@@ -6,7 +6,7 @@ import { report, type WorkerHooks } from "../hooks.ts";
 import { Maintenance } from "./maintenance.ts";
 import { keepErrors, type LastError, statsOf, type WorkerStats } from "./stats.ts";
 
-/** What a host needs of an endless drain. */
+/** What a host needs of a continuous drain. */
 export interface LongRunningDrain {
   /** Goes on until it is stopped. Rejects only with what trying again does not cure. */
   run(): Promise<DrainSummary>;
@@ -18,10 +18,10 @@ export interface RunnerOptions {
   readonly hooks: WorkerHooks;
   readonly retention: Retention;
   readonly sweepMs: number;
-  readonly newDrain: (endless: ContinuousMode, hooks: WorkerHooks) => LongRunningDrain;
+  readonly newDrain: (continuous: ContinuousMode, hooks: WorkerHooks) => LongRunningDrain;
 }
 
-/** One stay of a worker: an endless drain, what wakes it, what watches over it, and what keeps its tables small. */
+/** One stay of a worker: a continuous drain, what wakes it, what watches over it, and what keeps its tables small. */
 export class Runner {
   /** Resolves when it has stopped. */
   readonly done: Promise<DrainSummary>;
@@ -42,13 +42,13 @@ export class Runner {
     });
     this.#report = (error, operation) => report(hooks, error, operation);
     const graceMs = () => this.#graceMs;
-    const endless: ContinuousMode = {
+    const continuous: ContinuousMode = {
       signal: this.#stop.signal,
       get graceMs() {
         return graceMs();
       },
     };
-    this.#drain = plan.newDrain(endless, hooks);
+    this.#drain = plan.newDrain(continuous, hooks);
     this.#upkeep = new Maintenance({ ...plan, report: this.#report });
     this.done = this.#stay();
   }

@@ -4,20 +4,22 @@ import { type Logger, log } from "../logger.ts";
 
 /** Most entries of `skipped`. */
 const MAX_SKIPPED = 20;
-/** Names that a warning lists. */
+/** Most names that a warning lists. */
 const MAX_NAMES = 5;
 
-/** Whether this process was warned that tasks have no handler. */
+/** Whether this process has logged that due tasks have no handler. */
 let hasWarned = false;
 
-/** Why tasks that are due are not claimed by a drain. */
-export class LeftOut {
+/** Collects the due tasks that a drain does not claim, and why: no handler, too long a run, or too large. */
+export class UnclaimedTasks {
   readonly #logger: Logger | null | undefined;
   readonly #skipped = new Map<string, SkippedTasks>();
   #unhandled: readonly UnhandledTasks[] = [];
 
-  constructor(logger: Logger | null | undefined) {
+  /** `tooLong`: names whose declared run does not fit into the drain. */
+  constructor(logger: Logger | null | undefined, tooLong: readonly string[]) {
     this.#logger = logger;
+    for (const name of tooLong) this.#skip({ name, reason: "maxRunMs" });
   }
 
   get unhandled(): readonly UnhandledTasks[] {
@@ -28,13 +30,8 @@ export class LeftOut {
     return [...this.#skipped.values()];
   }
 
-  /** Names whose declared run does not fit into the drain. */
-  skip(names: readonly string[]): void {
-    for (const name of names) this.#skip({ name, reason: "maxRunMs" });
-  }
-
-  /** Takes in what a claim says of tasks that it could not bring. */
-  learn({ unhandled, oversized }: Pick<ClaimResult, "unhandled" | "oversized">): void {
+  /** Notes the tasks that a claim found and could not bring. */
+  add({ unhandled, oversized }: Pick<ClaimResult, "unhandled" | "oversized">): void {
     for (const { id, name } of oversized) this.#skip({ name, id, reason: "maxResponseBytes" });
     if (unhandled === null) return;
     const isSkipped = (name: string) => this.skipped.some((skipped) => skipped.name === name && !skipped.id);

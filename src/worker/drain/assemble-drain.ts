@@ -1,0 +1,55 @@
+import { QueryShare } from "../handler/query-share.ts";
+import { ByteBudget } from "./byte-budget.ts";
+import { ClaimPlanner } from "./claim-planner.ts";
+import { Cycles } from "./cycles.ts";
+import type { DrainSettings } from "./drain-options.ts";
+import type { DrainParts } from "./drain-parts.ts";
+import { DrainTotals } from "./drain-totals.ts";
+import { EventLoopTurns } from "./event-loop-turns.ts";
+import { HeldTasks } from "./held-tasks.ts";
+import { makeSlotPools } from "./make-slot-pools.ts";
+import { PendingRetries } from "./pending-retries.ts";
+import { QueryBudget } from "./query-budget.ts";
+import { QueueSnapshot } from "./queue-snapshot.ts";
+import { RoundTrips } from "./round-trips.ts";
+import type { SlotPool } from "./slot-pool.ts";
+import { TripSchedule } from "./trip-schedule.ts";
+import { Waiting } from "./waiting.ts";
+
+/** All parts of a drain. */
+export interface AssembledDrain extends DrainParts {
+  readonly pools: readonly SlotPool[];
+  readonly cycles: Cycles;
+  readonly trips: RoundTrips;
+  readonly schedule: TripSchedule;
+  readonly waiting: Waiting;
+  readonly turns: EventLoopTurns;
+}
+
+/** Makes the parts of a drain, and connects them. */
+export function assembleDrain(settings: DrainSettings): AssembledDrain {
+  const { deadlineMs, reserveMs, registrations } = settings;
+  const stopAtMs = deadlineMs - reserveMs;
+  const bytes = new ByteBudget(settings);
+  const pools = makeSlotPools(registrations, settings, bytes);
+  const queries = new QueryBudget({ ...settings, pools: pools.length, stopAtMs });
+  const totals = new DrainTotals(settings, queries.meter);
+  const waiting = new Waiting(settings);
+  const onInternalError = (error: unknown) => trips.fail(error);
+  const held = new HeldTasks({
+    ...settings,
+    ...{ pools, bytes, totals, stopAtMs, onInternalError },
+    newShare: () => new QueryShare(queries),
+    cutOffMs: reserveMs / 4,
+    onEnd: waiting.wake,
+    onChange: () => cycles.invalidate(),
+  });
+  const claims = new ClaimPlanner({ settings, pools, bytes, totals, queries, held });
+  const shared = { settings, totals, held, claims, queries, stopAtMs, polls: waiting.polls };
+  const parts: DrainParts = { ...shared, snapshot: new QueueSnapshot(), retries: new PendingRetries() };
+  const cycles = new Cycles(parts);
+  const trips = new RoundTrips(settings, totals, held, queries.meter, waiting.wake);
+  const schedule = new TripSchedule(parts, cycles, trips);
+  const turns = new EventLoopTurns(waiting.wake, onInternalError);
+  return { ...parts, pools, cycles, trips, schedule, waiting, turns };
+}

@@ -1,0 +1,22 @@
+import type { ClaimPlanner } from "./claim-planner.ts";
+import type { DrainSettings } from "./drain-options.ts";
+import type { DrainTotals } from "./drain-totals.ts";
+import type { HeldTasks } from "./held-tasks.ts";
+import type { PendingRetries } from "./pending-retries.ts";
+import type { PollSchedule } from "./poll-schedule.ts";
+import type { QueryBudget } from "./query-budget.ts";
+import type { QueueSnapshot } from "./queue-snapshot.ts";
+
+/** The parts of a drain that its cycles and its schedule read. */
+export interface DrainParts {
+  readonly settings: DrainSettings;
+  readonly totals: DrainTotals;
+  readonly held: HeldTasks;
+  readonly claims: ClaimPlanner;
+  readonly snapshot: QueueSnapshot;
+  readonly retries: PendingRetries;
+  readonly polls: PollSchedule;
+  readonly queries: QueryBudget;
+  /** When handlers are stopped, on the monotonic clock. */
+  readonly stopAtMs: number;
+}

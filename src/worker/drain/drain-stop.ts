@@ -1,0 +1,45 @@
+import type { DrainParts } from "./drain-parts.ts";
+import type { RoundTrips } from "./round-trips.ts";
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** Stops a drain once its time is up or its signal has aborted: first its claims, then, after the grace, its handlers. */
+export class DrainStop {
+  readonly #parts: DrainParts & { readonly trips: RoundTrips };
+  #isStopping = false;
+  /** When the handlers are stopped, once the drain is stopping. */
+  #expireAllAtMs = NEVER;
+
+  constructor(parts: DrainParts & { readonly trips: RoundTrips }) {
+    this.#parts = parts;
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** When `applyTime` has something to do, unless the signal aborts before. */
+  get nextAtMs(): number {
+    return this.#isStopping ? this.#expireAllAtMs : this.#parts.stopAtMs;
+  }
+
+  applyTime(nowMs: number): void {
+    const { settings, held, stopAtMs } = this.#parts;
+    const isAborted = settings.signal?.aborted ?? false;
+    if (!this.#isStopping && (isAborted || nowMs >= stopAtMs)) this.#begin(nowMs);
+    if (nowMs < this.#expireAllAtMs) return;
+    this.#expireAllAtMs = NEVER;
+    held.running.expireAll(isAborted ? "was stopped by its worker" : "ran until its drain was over", nowMs);
+  }
+
+  #begin(nowMs: number): void {
+    const { settings, claims, held, polls, trips } = this.#parts;
+    const { continuous } = settings;
+    this.#isStopping = true;
+    claims.close();
+    polls.cancel();
+    held.releaseReady();
+    this.#expireAllAtMs = nowMs + (continuous?.graceMs ?? 0);
+    if (continuous !== null) trips.endSoon(nowMs, continuous.graceMs);
+  }
+}

@@ -1,0 +1,45 @@
+import { HandlerSlots } from "../handler/handler-slots.ts";
+import { laneKey, type Registration } from "../handler/registration.ts";
+import type { ByteBudget } from "./byte-budget.ts";
+import { SlotPool } from "./slot-pool.ts";
+
+/** Slots and prefetch of a worker, for all its names. */
+export interface PoolSizes {
+  readonly concurrency: number;
+  readonly resources: ReadonlyMap<string, number>;
+  /** Tasks claimed ahead of the free slots, over all pools. */
+  readonly prefetch: number;
+}
+
+/**
+ * Divides names into slot pools: names with the same resource share a pool, a name with a batch or a concurrency has a
+ * dedicated one, all others share one. The prefetch is divided by capacity.
+ */
+export function makeSlotPools(
+  registrations: readonly Registration[],
+  sizes: PoolSizes,
+  bytes: ByteBudget,
+): SlotPool[] {
+  const groups = new Map<string, Registration[]>();
+  for (const registration of registrations) {
+    const group = groupOf(registration);
+    groups.set(group, [...(groups.get(group) ?? []), registration]);
+  }
+  const drafts = [...groups.values()].map((group) => {
+    const { resource, concurrency } = group[0]!;
+    const shared = resource === null ? sizes.concurrency : sizes.resources.get(resource)!;
+    const slots = resource === null ? (concurrency ?? shared) : shared;
+    const members = group.map((registration) => new HandlerSlots(registration, slots));
+    return { members, slots, capacity: slots * Math.max(...members.map(({ batch }) => batch)) };
+  });
+  const total = drafts.reduce((sum, { capacity }) => sum + capacity, 0);
+  return drafts.map(({ members, slots, capacity }) => {
+    return new SlotPool(members, slots, Math.floor((sizes.prefetch * capacity) / total), bytes);
+  });
+}
+
+/** Names with the same group share a pool. */
+function groupOf({ resource, concurrency, batch, queues, name }: Registration): string {
+  if (resource !== null) return `r${resource}`;
+  return concurrency !== null || batch !== null ? `n${laneKey({ queue: queues[0]!, name })}` : "";
+}

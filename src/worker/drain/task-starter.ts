@@ -1,0 +1,101 @@
+import { monotonicMs } from "../../core/clock.ts";
+import type { Attempt } from "../handler/attempt.ts";
+import { HandlerCall, type HandlerCallOwner } from "../handler/handler-call.ts";
+import { reportLate } from "../hooks.ts";
+import type { HeldTasksOptions } from "./held-tasks-options.ts";
+import type { LaneIndex } from "./lane-index.ts";
+import type { RunningCalls } from "./running-calls.ts";
+import type { SlotPool } from "./slot-pool.ts";
+import type { StartGate } from "./start-gate.ts";
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+export interface TaskStarterParts {
+  readonly gate: StartGate;
+  readonly running: RunningCalls;
+  readonly lanes: LaneIndex;
+  /** Called when a call has ended, and its slot is free again. */
+  onCallEnded(call: HandlerCall): void;
+}
+
+/** Starts ready tasks in free slots: begins the calls of their handlers, and ends them when they have returned. */
+export class TaskStarter implements HandlerCallOwner {
+  readonly #options: HeldTasksOptions;
+  readonly #parts: TaskStarterParts;
+  #isStarting = false;
+
+  constructor(options: HeldTasksOptions, parts: TaskStarterParts) {
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  /** Whether `start` runs, so that what ends meanwhile ends within it. */
+  get isStarting(): boolean {
+    return this.#isStarting;
+  }
+
+  /** Starts ready tasks in free slots, those of a pool until `mayGoOn` returns false. */
+  start(mayGoOn: (pool: SlotPool, nowMs: number) => boolean): void {
+    const { gate } = this.#parts;
+    this.#isStarting = true;
+    for (const pool of this.#options.pools) {
+      while (pool.ready.size > 0) {
+        const nowMs = monotonicMs();
+        if (!mayGoOn(pool, nowMs)) break;
+        const attempts = pool.next((attempt) => gate.mayStart(attempt));
+        if (attempts.length === 0) break;
+        this.#call(pool, attempts, nowMs);
+      }
+    }
+    this.#isStarting = false;
+  }
+
+  #call(pool: SlotPool, taken: readonly Attempt[], nowMs: number): void {
+    const { bytes, hooks, stopAtMs, totals } = this.#options;
+    const attempts = taken.filter((attempt) => this.#fits(attempt, nowMs) || this.#giveBack(attempt, nowMs));
+    if (attempts.length === 0) return;
+    bytes.started();
+    const { member } = attempts[0]!;
+    const { maxRunMs } = member.registration;
+    const call = new HandlerCall(this, attempts, nowMs, nowMs + (maxRunMs ?? NEVER));
+    for (const attempt of attempts) {
+      attempt.begin(call, stopAtMs);
+      totals.started(attempt);
+    }
+    pool.begin(member, attempts.length);
+    this.#parts.running.begin(call);
+    call.run(hooks);
+  }
+
+  /** Whether an attempt that starts now is expected to end before the drain stops and before its lease expires. */
+  #fits({ member, lease }: Attempt, nowMs: number): boolean {
+    const { needsMs } = member;
+    const { stopAtMs, leaseMs } = this.#options;
+    if (needsMs > stopAtMs - nowMs) return false;
+    // A lease that will be renewed need not cover the whole run.
+    return lease.endsAtMs - nowMs > Math.min(needsMs, leaseMs / 4);
+  }
+
+  #giveBack(attempt: Attempt, nowMs: number): false {
+    if (attempt.lease.endsAtMs > nowMs) attempt.release();
+    else attempt.lose();
+    return false;
+  }
+
+  callEnded(call: HandlerCall): void {
+    const { running, lanes, onCallEnded } = this.#parts;
+    const { member } = call.attempts[0]!;
+    const nowMs = monotonicMs();
+    running.end(call, nowMs);
+    lanes.poolOf(member).end(member, nowMs - call.startedAtMs);
+    onCallEnded(call);
+  }
+
+  internalError(error: unknown): void {
+    this.#options.onInternalError(error);
+  }
+
+  threwLate(attempt: Attempt, thrown: unknown): void {
+    reportLate(this.#options.hooks, thrown, attempt.task);
+  }
+}

@@ -1,0 +1,66 @@
+import { monotonicMs } from "../../core/clock.ts";
+import type { CallOptions } from "../../core/session/call-options.ts";
+import type { Cycles } from "./cycles.ts";
+import type { DrainParts } from "./drain-parts.ts";
+import type { RoundTrips } from "./round-trips.ts";
+import type { TripSchedule } from "./trip-schedule.ts";
+
+export interface TripSenderParts extends DrainParts {
+  readonly cycles: Cycles;
+  readonly trips: RoundTrips;
+  readonly schedule: TripSchedule;
+}
+
+/** Sends the round trips of a drain, and applies their answers: heartbeats, cycles, and checks for cancels. */
+export class TripSender {
+  readonly #parts: TripSenderParts;
+
+  constructor(parts: TripSenderParts) {
+    this.#parts = parts;
+  }
+
+  /** Sends the round trip that is due at `nowMs`, or a check for cancels if none is. */
+  send(nowMs: number): void {
+    const { schedule, trips } = this.#parts;
+    if (nowMs >= schedule.heartbeatAtMs) trips.send("heartbeat", (call) => this.#heartbeat(nowMs, call));
+    else if (nowMs >= schedule.cycleAtMs) trips.send("settleAndClaim", (call) => this.#cycle(nowMs, call));
+    else trips.send("cancelPoll", (call) => this.#checkCancels(nowMs, call));
+  }
+
+  async #heartbeat(nowMs: number, call: CallOptions): Promise<void> {
+    const { settings, held, totals, schedule } = this.#parts;
+    const attempts = held.attempts();
+    totals.roundTrip();
+    const renewals = await settings.wadi.store.heartbeat(attempts, settings.leaseMs, call);
+    held.applyRenewals(attempts, renewals, nowMs + settings.leaseMs);
+    schedule.cancelsChecked(nowMs);
+  }
+
+  async #cycle(nowMs: number, call: CallOptions): Promise<void> {
+    const { held, claims, cycles, trips, schedule } = this.#parts;
+    const cycle = trips.unanswered ?? cycles.compose(nowMs);
+    cycles.apply(cycle, await trips.cycle(cycle, call));
+    schedule.cycled(monotonicMs());
+    if (claims.isClosed) held.releaseReady();
+  }
+
+  async #checkCancels(nowMs: number, call: CallOptions): Promise<void> {
+    const { settings, held, totals, schedule } = this.#parts;
+    const attempts = held.attempts();
+    totals.roundTrip();
+    held.applyRenewals(attempts, await settings.wadi.store.checkLeases(attempts, call), null);
+    schedule.cancelsChecked(nowMs);
+  }
+
+  /** This process was notified that tasks were canceled; null: it is unknown which, so the database is asked. */
+  notifyCanceled(ids: readonly string[] | null): void {
+    const { held, schedule } = this.#parts;
+    if (ids === null) {
+      schedule.checkCancelsNow();
+      return;
+    }
+    const attempts = held.attempts().filter(({ id }) => ids.includes(id));
+    const canceled = attempts.map(({ id }) => ({ id, cancelRequested: true }));
+    held.applyRenewals(attempts, canceled, null);
+  }
+}
