@@ -1,6 +1,8 @@
+/** The hooks that an application can give a worker, the events and errors they get, and how they are called. */
+
 import type { ErrorEnvelope, Task, TaskStatus } from "../core/task.ts";
 import type { DrainSummary } from "./drain-summary.ts";
-import { type Logger, lateLine, log } from "./logger.ts";
+import { type Logger, lateErrorLine, log } from "./logger.ts";
 import type { TaskContext } from "./task-context.ts";
 
 /** The task an event is about. */
@@ -8,7 +10,7 @@ export interface TaskEvent {
   readonly id: string;
   readonly name: string;
   readonly queue: string;
-  /** The attempt it was in. */
+  /** Number of the attempt. */
   readonly attempt: number;
 }
 
@@ -25,8 +27,8 @@ export interface RunTiming extends ClaimTiming {
 }
 
 /**
- * What happened in a worker, told apart by `type`. An attempt is told as `claimed`, then `started`, then one of
- * `succeeded`, `failed`, `retried`, `canceled`, `released` and `lostLease`, each after the database has it.
+ * Something that happened in a worker; `type` says what. An attempt has the events `claimed`, then `started`, then one of
+ * `succeeded`, `failed`, `retried`, `canceled`, `released` and `lostLease`, each after the database has stored it.
  */
 export type WorkerEvent =
   | (TaskEvent & ClaimTiming & { readonly type: "claimed" })
@@ -38,86 +40,102 @@ export type WorkerEvent =
   | (TaskEvent &
       RunTiming & { readonly type: "retried"; readonly error: ErrorEnvelope; readonly delayMs: number })
   | (TaskEvent & RunTiming & { readonly type: "canceled" })
-  /** Handed back without spending the attempt. */
+  /** Returned to its queue without spending the attempt. */
   | (TaskEvent & RunTiming & { readonly type: "released" })
   /** Another worker may have the task; nothing of this attempt was stored. */
   | (TaskEvent & RunTiming & { readonly type: "lostLease" })
-  /** A task, of this or another worker, whose lease had run out, and what it became. */
+  /** The lease of a task, of this or another worker, had expired; `status` is what the task became. */
   | (TaskEvent & { readonly type: "recovered"; readonly status: TaskStatus })
-  /** Nothing that is due is left to this worker, or its time is up. */
+  /** No due task is left for this worker, or its time is up. */
   | { readonly type: "drained"; readonly summary: DrainSummary };
 
-/** What a worker was doing when it met an error that it survived. */
+/** What a worker was doing when it recovered from an error. */
 export interface ErrorContext {
   /**
-   * `settleAndClaim`, `heartbeat`, `cancelPoll`, `listen`, `sweep`, `eventLoop`, `handler`, or the name of a hook, such as `onEvent`.
+   * A round trip (`settleAndClaim`, `heartbeat`, `cancelPoll`), listening for notifications (`listen`), maintenance (`sweep`,
+   * `optimize`), a blocked event loop (`eventLoop`), a handler that threw after its attempt had ended (`handler`), or a hook
+   * that threw (`onEvent`).
    */
-  readonly operation: string;
-  /** The task it is about, where it is about one: `handler` is what a handler threw after its attempt had ended. */
+  readonly operation:
+    | "settleAndClaim"
+    | "heartbeat"
+    | "cancelPoll"
+    | "listen"
+    | "sweep"
+    | "optimize"
+    | "eventLoop"
+    | "handler"
+    | "onEvent";
+  /** The task whose handler threw; only with `handler`. */
   readonly task?: TaskEvent;
 }
 
-/** What an application hangs into a worker. None of them may break it: what they throw, or reject with, goes to `onError`. */
+/**
+ * Hooks an application can register. They cannot break the worker: an error that `onEvent` throws or rejects with goes to
+ * `onError`.
+ */
 export interface WorkerHooks {
   /**
-   * Wraps each handler call, for tracing or an AsyncLocalStorage: call `run` once and return what it resolves to.
-   * A batch has a context for each of its tasks. What it throws fails the attempt as a throwing handler does.
+   * Wraps each handler call, for tracing or an AsyncLocalStorage: call `run` once and return what it resolves to. It gets one
+   * context, or one for each task of a batch. An error that it throws fails the attempt, as one of the handler does.
    */
   readonly around?:
     | ((contexts: readonly TaskContext[], run: () => Promise<unknown>) => Promise<unknown>)
     | undefined;
-  /** Called at once, in the worker's own turn: keep it short. */
+  /** Called synchronously while the worker works: keep it short. */
   readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
   /**
-   * Called for every error the worker survived. @default a blocked event loop, and what a handler threw after its attempt had ended,
-   * are warnings of `logger`; all others are dropped
+   * Called for each error the worker recovered from.
+   * @default `logger.warn` for a blocked event loop and for an error that a handler threw after its attempt had ended; other
+   * errors are dropped
    */
-  readonly onError?: ((error: unknown, scene: ErrorContext) => void) | undefined;
+  readonly onError?: ((error: unknown, context: ErrorContext) => void) | undefined;
   /**
-   * Where each final failure of a task is written, in one line and without its payload: an object with `error` and `warn`, as
-   * most loggers are. Null writes nothing. @default console
+   * Gets a line for each final failure of a task, without its payload: an object with `error` and `warn`, as most loggers
+   * are. Null writes nothing. @default console
    */
   readonly logger?: Logger | null | undefined;
 }
 
-/** Tells an event. A listener that throws, or whose promise rejects, is an error the worker survived. */
+/** Calls `onEvent`; an error of the hook is reported to `onError`. */
 export function emit(hooks: WorkerHooks, event: WorkerEvent): void {
-  tell(
+  callHook(
     () => hooks.onEvent?.(event),
     (error) => report(hooks, error, "onEvent"),
   );
 }
 
-/** Tells an error the worker survived; one in telling it has nobody left to go to. */
-export function report(hooks: WorkerHooks, error: unknown, operation: string): void {
-  notify(hooks, error, { operation });
+/** Reports a recovered error to `onError`; errors thrown by `onError` are dropped. */
+export function report(hooks: WorkerHooks, error: unknown, operation: ErrorContext["operation"]): void {
+  callOnError(hooks, error, { operation });
 }
 
-/** What is told to `logger` where the application does not listen to errors. */
-export function warnOf(logger: Logger | null): NonNullable<WorkerHooks["onError"]> {
+/** Reports an error that a handler threw after its attempt had ended. */
+export function reportLateError(hooks: WorkerHooks, error: unknown, task: Task): void {
+  const { id, name, queue, attempt } = task;
+  callOnError(hooks, error, { operation: "handler", task: { id, name, queue, attempt } });
+}
+
+/** The `onError` of a worker that was given none. */
+export function warnOnError(logger: Logger | null): NonNullable<WorkerHooks["onError"]> {
   return (error, { operation, task }) => {
     if (operation === "eventLoop") log(logger, "warn", (error as Error).message);
-    else if (operation === "handler") log(logger, "warn", lateLine(task!, error));
+    else if (operation === "handler") log(logger, "warn", lateErrorLine(task!, error));
   };
 }
 
-/** Reports what a handler threw after its attempt had ended. */
-export function reportLate(hooks: WorkerHooks, error: unknown, { id, name, queue, attempt }: Task): void {
-  notify(hooks, error, { operation: "handler", task: { id, name, queue, attempt } });
-}
-
-function notify(hooks: WorkerHooks, error: unknown, scene: ErrorContext): void {
-  tell(
-    () => hooks.onError?.(error, scene),
+function callOnError(hooks: WorkerHooks, error: unknown, context: ErrorContext): void {
+  callHook(
+    () => hooks.onError?.(error, context),
     () => {},
   );
 }
 
-/** A hook may be an async function, though nobody waits for it. */
-function tell(hook: () => unknown, onError: (error: unknown) => void): void {
+/** Calls a hook, which may be an async function although its promise is not awaited. */
+function callHook(hook: () => unknown, onError: (error: unknown) => void): void {
   try {
     const returned = hook();
-    // Also one of another realm, or of a library's own.
+    // Any thenable: promises of another realm or of a library are not instances of Promise.
     if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then === "function") {
       Promise.resolve(returned).catch(onError);
     }

@@ -1,18 +1,20 @@
+/** The lines that a worker logs, and how it logs them. */
+
 import { cleanText } from "../core/errors/describe-error.ts";
 import type { ErrorEnvelope } from "../core/task.ts";
 
-/** Where a worker writes what an operator should see; `console` is one. */
+/** Writes what an operator should see, such as `console`. */
 export interface Logger {
   /** A task failed for good. One line, without its payload. */
   error(message: string): void;
-  /** Something keeps tasks from running as they should. */
+  /** Tasks cannot run as they should. */
   warn(message: string): void;
 }
 
 /** Longest line that is logged, in characters. */
 const MAX_LINE = 1000;
 
-/** Writes one line. A logger that throws is not the worker's trouble. */
+/** Writes one line. Errors of the logger are dropped. */
 export function log(logger: Logger | null | undefined, level: keyof Logger, message: string): void {
   try {
     logger?.[level](`wadi: ${message}`.replace(/\s+/g, " ").slice(0, MAX_LINE));
@@ -28,9 +30,12 @@ export function failureLine(
 }
 
 export function crashLine({ id, name, attempt }: { id: string; name: string; attempt: number }): string {
-  return `task ${id} (${name}) failed for good on attempt ${attempt}: its lease expired, because its worker was killed, froze or blocked its event loop; see failures(id)`;
+  return (
+    `task ${id} (${name}) failed for good on attempt ${attempt}: its lease expired, because its worker was killed, ` +
+    "froze or blocked its event loop; see failures(id)"
+  );
 }
 
-export function lateLine({ id, name }: { id: string; name: string }, error: unknown): string {
+export function lateErrorLine({ id, name }: { id: string; name: string }, error: unknown): string {
   return `the handler of task ${id} (${name}) threw after its attempt had ended: ${cleanText(error)}`;
 }

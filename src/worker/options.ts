@@ -9,7 +9,7 @@ import { instant, integer, MAX_DELAY_MS, onlyKnown, show, text } from "../core/v
 import type { ByteLimits } from "./drain/byte-budget.ts";
 import type { PoolSizes } from "./drain/make-slot-pools.ts";
 import { type HandlerDefaults, optionalMs, queuesOf } from "./handler/registration.ts";
-import { type WorkerHooks, warnOf } from "./hooks.ts";
+import { type WorkerHooks, warnOnError } from "./hooks.ts";
 import {
   checkLongRunning,
   type LongRunningOptions,
@@ -148,7 +148,7 @@ export function checkWorker(options: WorkerOptions): Settings {
     },
     givenName: options.name ?? null,
     name: text("name", options.name ?? `wadi-${ulid().slice(-8).toLowerCase()}`, MAX_WORKER_NAME_BYTES),
-    hooks: { around, onEvent, onError: onError ?? warnOf(logger), logger },
+    hooks: { around, onEvent, onError: onError ?? warnOnError(logger), logger },
     ...checkLongRunning(options),
   };
 }

@@ -7,7 +7,7 @@ import type { Wadi } from "../../producer/wadi.ts";
 import { Attempt, type AttemptOwner } from "../handler/attempt.ts";
 import type { HandlerCall } from "../handler/handler-call.ts";
 import { Lease } from "../handler/lease.ts";
-import { reportLate } from "../hooks.ts";
+import { reportLateError } from "../hooks.ts";
 import { BlockedTasks } from "./blocked-tasks.ts";
 import type { HeldTasksOptions } from "./held-tasks-options.ts";
 import { LaneIndex } from "./lane-index.ts";
@@ -125,7 +125,7 @@ export class HeldTasks implements AttemptOwner {
   }
 
   threwLate(attempt: Attempt, thrown: unknown): void {
-    reportLate(this.#options.hooks, thrown, attempt.task);
+    reportLateError(this.#options.hooks, thrown, attempt.task);
   }
 
   #attemptEnded(attempt: Attempt): void {

@@ -3,7 +3,7 @@ import { monotonicMs } from "../../core/clock.ts";
 import { type DriverError, isRefusal, WadiError } from "../../core/errors/errors.ts";
 import type { CallOptions } from "../../core/session/call-options.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
-import { report } from "../hooks.ts";
+import { type ErrorContext, report } from "../hooks.ts";
 import type { Cycle, CycleAnswer } from "./cycles.ts";
 import type { DrainSettings } from "./drain-options.ts";
 import type { DrainTotals } from "./drain-totals.ts";
@@ -111,7 +111,7 @@ export class RoundTrips {
   }
 
   /** Makes a round trip. Never throws. */
-  send(operation: string, trip: (call: CallOptions) => Promise<void>): void {
+  send(operation: ErrorContext["operation"], trip: (call: CallOptions) => Promise<void>): void {
     this.#isBusy = true;
     this.#send(operation, trip).then(this.#onAnswer, (error) => this.fail(error));
   }
@@ -123,7 +123,7 @@ export class RoundTrips {
     this.#onAnswer();
   }
 
-  async #send(operation: string, trip: (call: CallOptions) => Promise<void>): Promise<void> {
+  async #send(operation: ErrorContext["operation"], trip: (call: CallOptions) => Promise<void>): Promise<void> {
     try {
       await trip(this.#deadlines.callOptions(this.#isOnlyTry));
       this.#failures = 0;
@@ -137,7 +137,7 @@ export class RoundTrips {
   }
 
   /** Reports the error and plans the next try, unless the drain fails with it. */
-  #recover(error: unknown, operation: string): void {
+  #recover(error: unknown, operation: ErrorContext["operation"]): void {
     if (this.#isOnlyTry || this.#isFatal(error)) {
       this.#failure = { error };
       return;

@@ -1,7 +1,7 @@
 import { monotonicMs } from "../../core/clock.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import { HandlerCall, type HandlerCallOwner } from "../handler/handler-call.ts";
-import { reportLate } from "../hooks.ts";
+import { reportLateError } from "../hooks.ts";
 import type { HeldTasksOptions } from "./held-tasks-options.ts";
 import type { LaneIndex } from "./lane-index.ts";
 import type { RunningCalls } from "./running-calls.ts";
@@ -96,6 +96,6 @@ export class TaskStarter implements HandlerCallOwner {
   }
 
   threwLate(attempt: Attempt, thrown: unknown): void {
-    reportLate(this.#options.hooks, thrown, attempt.task);
+    reportLateError(this.#options.hooks, thrown, attempt.task);
   }
 }

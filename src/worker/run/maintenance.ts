@@ -4,6 +4,7 @@ import type { Retention } from "../../core/operations/control.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
 import { sleep } from "../../core/timers.ts";
 import type { Wadi } from "../../producer/wadi.ts";
+import type { ErrorContext } from "../hooks.ts";
 
 export interface MaintenanceOptions {
   readonly wadi: Wadi;
@@ -11,7 +12,7 @@ export interface MaintenanceOptions {
   /** Pause between two sweeps in milliseconds. */
   readonly sweepMs: number;
   /** Told of what failed; it is tried again in its turn. */
-  readonly report: (error: unknown, operation: string) => void;
+  readonly report: (error: unknown, operation: ErrorContext["operation"]) => void;
 }
 
 /** Most tasks that one sweep deletes for each rule: few enough that nobody waits long for its locks. */
@@ -94,7 +95,7 @@ export class Maintenance {
     this.#later(1, OPTIMIZE_MS, () => this.#optimize());
   }
 
-  async #try<T>(operation: string, work: () => T | Promise<T>): Promise<T | undefined> {
+  async #try<T>(operation: ErrorContext["operation"], work: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (error) {

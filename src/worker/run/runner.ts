@@ -2,7 +2,7 @@ import type { Retention } from "../../core/operations/control.ts";
 import type { Wadi } from "../../producer/wadi.ts";
 import type { ContinuousMode } from "../drain/drain-options.ts";
 import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
-import { report, type WorkerHooks } from "../hooks.ts";
+import { type ErrorContext, report, type WorkerHooks } from "../hooks.ts";
 import { Maintenance } from "./maintenance.ts";
 import { keepErrors, type LastError, statsOf, type WorkerStats } from "./stats.ts";
 
@@ -28,7 +28,7 @@ export class Runner {
   readonly #wadi: Wadi;
   readonly #drain: LongRunningDrain;
   readonly #upkeep: Maintenance;
-  readonly #report: (error: unknown, operation: string) => void;
+  readonly #report: (error: unknown, operation: ErrorContext["operation"]) => void;
   readonly #stop = new AbortController();
   #graceMs = 0;
   #lastError: LastError | null = null;

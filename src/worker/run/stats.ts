@@ -47,9 +47,9 @@ export function statsOf(
 export function keepErrors(hooks: WorkerHooks, keep: (error: LastError) => void): WorkerHooks {
   return {
     ...hooks,
-    onError(error, scene) {
-      keep({ error, ...scene, atMs: Date.now() });
-      hooks.onError?.(error, scene);
+    onError(error, context) {
+      keep({ error, ...context, atMs: Date.now() });
+      hooks.onError?.(error, context);
     },
   };
 }

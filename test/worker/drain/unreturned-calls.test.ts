@@ -200,7 +200,7 @@ describe("a call that goes on after its outcome", () => {
     for (const [name] of ENDS) await wadi.submit(name, null);
     await wadi.submitMany("batch", some(2));
     await wadi.submit("unawaited", null);
-    const reports: [error: unknown, scene: ErrorContext][] = [];
+    const reports: [error: unknown, context: ErrorContext][] = [];
     const worker = new Worker(wadi, { onError: (...report) => void reports.push(report) });
     for (const [name, end] of ENDS) {
       worker.task(name, async (context) => {
