@@ -123,7 +123,10 @@ export class RoundTrips {
     this.#onAnswer();
   }
 
-  async #send(operation: ErrorContext["operation"], trip: (call: CallOptions) => Promise<void>): Promise<void> {
+  async #send(
+    operation: ErrorContext["operation"],
+    trip: (call: CallOptions) => Promise<void>,
+  ): Promise<void> {
     try {
       await trip(this.#deadlines.callOptions(this.#isOnlyTry));
       this.#failures = 0;
