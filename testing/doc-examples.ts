@@ -2,7 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { join, parse, resolve } from "node:path";
 
 const ROOT = join(import.meta.dirname, "..");
 
@@ -56,7 +56,7 @@ function write(examples: readonly Example[]): { folder: string; files: string[];
   mkdirSync(join(ROOT, ".tmp"), { recursive: true });
   const folder = mkdtempSync(join(ROOT, ".tmp/docs-examples-"));
   const files = examples.map((example) => {
-    const file = join(folder, `${basename(example.document, ".md")}-${example.line}.ts`);
+    const file = join(folder, `${parse(example.document).name}-${example.line}.ts`);
     // On the same line as in the document, so that an error names the line to correct.
     writeFileSync(file, `${"\n".repeat(example.line)}${resolved(example)}export {};\n`);
     return file;
@@ -84,9 +84,16 @@ export async function load(example: Example): Promise<Record<string, unknown>> {
   }
 }
 
-/** What the compiler has against the examples, one line each, such as `README-13.ts(16,7): error TS2322: …`. */
-export function typeErrors(examples: readonly Example[]): string[] {
+/**
+ * What the compiler has against the examples, one line each, such as `README-13.ts(16,7): error TS2322: …`. `globals` is
+ * a module that declares what all of them may use.
+ */
+export function typeErrors(examples: readonly Example[], globals = ""): string[] {
   return inFolder(examples, (folder) => {
+    writeFileSync(
+      join(folder, "globals.ts"),
+      resolved({ document: "", line: 0, runs: false, code: globals }),
+    );
     const compilerOptions = { rewriteRelativeImportExtensions: false }; // it wants relative paths, and these are not
     const config = { extends: join(ROOT, "tsconfig.json"), compilerOptions, include: ["*.ts"] };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { documents, examplesOf, extract, run, typeErrors } from "../../testing/doc-examples.ts";
+import { EXAMPLE_GLOBALS, examplesIn, sourceExamples } from "../../testing/source-examples.ts";
 
 const examples = documents().flatMap(examplesOf);
 
@@ -10,6 +11,18 @@ test("the documents have examples", () => {
 
 test("every example compiles", () => {
   expect(typeErrors(examples)).toEqual([]);
+});
+
+test("every @example of the source compiles", () => {
+  expect(sourceExamples().length).toBeGreaterThan(5);
+  expect(typeErrors(sourceExamples(), EXAMPLE_GLOBALS)).toEqual([]);
+});
+
+test("a wrong @example is found, at its line of the source", () => {
+  const source =
+    "/**\n * Waits.\n *\n * @example\n * ```ts\n * await wadi.wait(5);\n * ```\n * @throws never\n */\n";
+  const errors = typeErrors(examplesIn("src/wrong.ts", source), EXAMPLE_GLOBALS);
+  expect(errors[0]).toMatch(/^wrong-3\.ts\(6,\d+\): error TS2769/);
 });
 
 describe("every whole program runs", () => {
