@@ -1,8 +1,8 @@
 /** Exponential backoff with jitter. */
 
 /**
- * How long to wait between attempts. The longest wait is `baseMs`, doubled with each attempt up to `capMs`; the wait is a
- * random time from the upper half of it.
+ * How long to wait between attempts. The longest wait is `baseMs`, doubled with each attempt up to `capMs`; the wait is
+ * a random time from the upper half of it.
  */
 export interface Backoff {
   /** Longest wait after the first attempt, in milliseconds; `0` disables the wait. Minimum `0`. @default 1000 */

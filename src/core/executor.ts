@@ -22,7 +22,10 @@ export interface Limits {
   readonly maxParamBytes: number;
   /** Most statements in one batch. */
   readonly maxBatchStatements: number;
-  /** Largest request in bytes as it is sent, including JSON escapes. A submit of many tasks is split by it. @default no limit */
+  /**
+   * Largest request in bytes as it is sent, including JSON escapes. A submit of many tasks is split by it.
+   * @default no limit
+   */
   readonly maxRequestBytes?: number | undefined;
   /**
    * Queries that one invocation of the platform should send; a batch of n statements counts n. Drains, waits and
@@ -38,10 +41,11 @@ export interface Limits {
  *
  * - `conflict`: a constraint refused it; nothing was written.
  * - `busy`: a lock, a deadlock, a serialization check, an overload or a quota refused it; nothing was written.
- * - `unavailable`: the database was not reached or does not serve now (it starts, shuts down, is a standby); nothing was
- *   written. The driver has dropped its connection, so that the next try opens a new one.
- * - `denied`: it does not accept this client: the password, the token, a handle that may only read. Nothing was written.
- *   On first contact this is a mistake and fails immediately; later it is an outage, and the operation is sent again.
+ * - `unavailable`: the database was not reached or does not serve now (it starts, shuts down, is a standby); nothing
+ *   was written. The driver has dropped its connection, so that the next try opens a new one.
+ * - `denied`: it does not accept this client: the password, the token, a handle that may only read. Nothing was
+ *   written. On first contact this is a mistake and fails immediately; later it is an outage, and the operation is sent
+ *   again.
  * - `unusable`: the client itself cannot send anything: its owner closed it, or created it without a database.
  * - `missing-schema`: a table or column does not exist.
  * - `invalid-value`: it refused a value of this statement: too large, or of the wrong type. Nothing was written, and
@@ -71,8 +75,8 @@ export interface SendOptions {
    */
   readonly mayBeLost?: boolean | undefined;
   /**
-   * Aborts once the caller stops waiting for the answer. A driver with connections destroys the one that owes the answer,
-   * because it may be half-open and would be lent again.
+   * Aborts once the caller stops waiting for the answer. A driver with connections destroys the one that owes the
+   * answer, because it may be half-open and would be lent again.
    */
   readonly signal?: AbortSignal | undefined;
   /**
@@ -108,8 +112,8 @@ export interface OpenTransaction<Sync extends boolean = boolean> {
 /**
  * What Wadi needs from a database client. Every statement returns rows, a batch is atomic.
  *
- * A capability is an optional member and a quantity is a number; nothing branches on `name`. `Native` is the type of the
- * client's statements, and `Sync` says whether its open transactions are synchronous.
+ * A capability is an optional member and a quantity is a number; nothing branches on `name`. `Native` is the type of
+ * the client's statements, and `Sync` says whether its open transactions are synchronous.
  */
 export interface Executor<Native = unknown, Sync extends boolean = boolean> {
   /** For messages only. */

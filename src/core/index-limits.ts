@@ -4,9 +4,9 @@ import { InvalidArgument } from "./errors/errors.ts";
 import { byteLength } from "./json/json.ts";
 
 /**
- * Most bytes of UTF-8 of an indexed text, or of all texts in one index entry. Postgres refuses an entry of more than 2,704
- * bytes, of which numbers, an id and the entry's header take up to a hundred. The limit is the same for every database,
- * so that a task fits each of them.
+ * Most bytes of UTF-8 of an indexed text, or of all texts in one index entry. Postgres refuses an entry of more than
+ * 2,704 bytes, of which numbers, an id and the entry's header take up to a hundred. The limit is the same for every
+ * database, so that a task fits each of them.
  */
 export const MAX_INDEXED_BYTES = 2_600;
 

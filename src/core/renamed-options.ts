@@ -24,7 +24,9 @@ const OF_THE_CALL: Names = {
   deadlineMs: "deadlineMs of a separate argument: (..., options, { signal, deadlineMs })",
 };
 
-/** Names in Wadi of options of the CairnQ SDKs and of options that belong to another call, by the call that got them. */
+/**
+ * Names in Wadi of options of the CairnQ SDKs and of options that belong to another call, by the call that got them.
+ */
 const RENAMED: Readonly<Record<string, Names>> = {
   submit: SUBMIT,
   call: { ...SUBMIT, ...WAIT },

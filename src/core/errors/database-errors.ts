@@ -7,12 +7,12 @@ export interface DriverErrorOptions extends WadiErrorOptions {
   taskId?: string;
 }
 
-/** The database refused a statement or stayed out of reach. The driver's own error is the `cause`. */
+/** The database refused a statement or stayed unreachable. The error of its client is the `cause`. */
 export class DriverError extends WadiError {
   override readonly name = "DriverError";
-  /** What the error of the database means, see `ErrorClass`. */
+  /** What the error of the database means; see `ErrorClass`. */
   readonly kind: ErrorClass;
-  /** Of a `call`: the id of its task, which may have been queued; null of anything else. */
+  /** For a `call`: the id of its task, which may have been queued. Null for every other operation. */
   readonly taskId: string | null;
   constructor(message: string, options: DriverErrorOptions) {
     super("DRIVER_ERROR", message, options);
@@ -21,12 +21,12 @@ export class DriverError extends WadiError {
   }
 }
 
-/** Whether the database refused a value and wrote nothing; without that value the same may go through. */
+/** Whether the database refused a value and wrote nothing: with another value the operation may succeed. */
 export function refusesValue(error: unknown): boolean {
   return isRefusal(error) && (error as DriverError).kind === "invalid-value";
 }
 
-/** Whether the database said no and wrote nothing, so that it is no use to send the same again. */
+/** Whether the database refused the operation and wrote nothing, so that sending it again would not help. */
 export function isRefusal(error: unknown): boolean {
   if (!WadiError.is(error) || error.code !== "DRIVER_ERROR" || error.retryable) return false;
   return (error as DriverError).kind !== "response-too-large"; // which may have been committed
@@ -54,7 +54,8 @@ export class SchemaMismatch extends WadiError {
       schema === undefined ? "where the search path points" : `in schema ${JSON.stringify(schema)}`;
     super(
       "SCHEMA_MISMATCH",
-      `the tables are in schema ${names} of this database and not ${here}; pass that schema to the driver, or call migrate({ secondInstallation: true }) once for a second set of tables`,
+      `the tables are in schema ${names} of this database and not ${here}; pass that schema to the driver, ` +
+        "or call migrate({ secondInstallation: true }) once for a second set of tables",
     );
     this.schemas = schemas;
   }

@@ -10,13 +10,13 @@ const MAX_NAME = 200;
 const MAX_STACK = 4000;
 const MAX_INNER_STACK = 1500;
 const MAX_INNER_TEXT = 1000;
-/** How far a chain of causes is followed, and how many errors of an AggregateError are kept. */
+/** How many causes are followed, and how many errors of an AggregateError are kept. */
 const MAX_CAUSES = 8;
 const MAX_ERRORS = 10;
-/** Characters of all that is kept of the errors behind the first one. */
+/** Most characters kept of all causes and inner errors together. */
 const MAX_INNER = 16_000;
 
-/** NUL and lone surrogates would make Postgres refuse the whole settlement, and what is thrown may hold anything. */
+/** A thrown value may contain anything; NUL and lone surrogates would make Postgres refuse the whole settlement. */
 export function cleanText(value: unknown, maxLength = MAX_TEXT): string {
   let text: string;
   try {
@@ -27,20 +27,20 @@ export function cleanText(value: unknown, maxLength = MAX_TEXT): string {
   return text.slice(0, maxLength).replaceAll("\0", "").toWellFormed();
 }
 
-/** What a person needs of an error, in plain JSON. `name` and `message` are always there. */
+/** The parts of an error that help a person, in plain JSON. `name` and `message` are always present. */
 export interface ErrorRecord {
   name: string;
   message: string;
   /** Such as `ENOENT` or an SQLSTATE. */
   code?: string | number;
   stack?: string;
-  /** What caused it, as deep as it goes. */
+  /** Its cause, with the causes of that, up to a limit. */
   cause?: Json;
   /** The errors of an AggregateError. */
   errors?: Json[];
 }
 
-/** Whether it is an error, of this realm or another, or a plain object that says what happened. */
+/** Whether the value is an error, of this realm or another, or an object with a message. */
 export function isErrorLike(value: unknown): value is object {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
   try {
@@ -51,7 +51,7 @@ export function isErrorLike(value: unknown): value is object {
   return typeof readProperty(value, "message") === "string";
 }
 
-/** What an error says, bounded in size. Never throws. */
+/** Describes an error in a bounded size. Never throws. */
 export function describeError(error: object): ErrorRecord {
   return new Description().of(error, MAX_TEXT, MAX_STACK);
 }
@@ -112,7 +112,7 @@ function kindOf(error: object): string {
   return typeof name === "string" && name !== "" ? name : "Error";
 }
 
-/** The frames with a short head: a long message, which stands in the record, would leave no room for them. */
+/** The stack with a shortened message: a long message, which is stored separately, would leave no room for frames. */
 function stackOf(error: object, message: unknown, maxLength: number): string {
   const stack = readProperty(error, "stack");
   if (typeof stack !== "string" || maxLength <= 0) return "";

@@ -1,9 +1,11 @@
+/** The error envelope: how a failure is stored with its task, for every SDK to read. */
+
 import { encodeJson, type JsonTarget } from "../json/json.ts";
 import type { ErrorEnvelope, Json } from "../task.ts";
 import { cleanText, describeError, isErrorLike } from "./describe-error.ts";
 import { type TaskError, WadiError } from "./errors.ts";
 
-/** Most characters of JSON that the details of a handler's own may have. */
+/** Most characters of JSON in the details that a handler passes. */
 const MAX_DETAILS = 64_000;
 
 /** Builds the envelope that is stored with a failed attempt. */
@@ -17,27 +19,28 @@ export function envelope(
   return { type: cleanText(type), code: cleanText(code), message: cleanText(message), retryable, details };
 }
 
-/** Builds the envelope for whatever a handler threw. Never throws. */
+/** Builds the envelope for anything that a handler threw. Never throws. */
 export function envelopeOf(error: unknown, target: JsonTarget): ErrorEnvelope {
   if (!isErrorLike(error)) {
     if (typeof error === "string") return envelope("string", "handler_error", error, true);
-    const thrown = ownDetails(error, target);
+    const thrown = handlerDetails(error, target);
     const details = thrown === undefined || thrown === null ? {} : { thrown };
     return envelope(typeof error, "handler_error", "a non-Error value was thrown", true, details);
   }
   const { name, message, code, ...rest } = describeError(error);
-  const said = saidBy(error);
-  if (said === null) {
+  const taskError = taskErrorFields(error);
+  if (taskError === null) {
     const details = code === undefined ? rest : { code, ...rest };
     return envelope(name, "handler_error", message, true, details as Json);
   }
-  // Thrown on purpose: its code says more than where that was.
+  // A TaskError is thrown on purpose: its code says more than its stack.
   const { stack: _, ...described } = rest;
-  return envelope(name, said.code, message, said.retryable, withOwn(said.details, described as Json, target));
+  const { code: taskCode, retryable, details } = taskError;
+  return envelope(name, taskCode, message, retryable, mergeDetails(details, described as Json, target));
 }
 
-/** What a TaskError says by itself; null of any other error. */
-function saidBy(error: object): { code: string; retryable: boolean; details: unknown } | null {
+/** The fields of a TaskError; null for any other error. */
+function taskErrorFields(error: object): { code: string; retryable: boolean; details: unknown } | null {
   try {
     if (!WadiError.is(error) || error.code !== "TASK_ERROR") return null;
     const { taskCode, retryable, details } = error as TaskError;
@@ -47,9 +50,9 @@ function saidBy(error: object): { code: string; retryable: boolean; details: unk
   }
 }
 
-/** What the handler says goes before what the error says by itself, and nothing is added to what is no object. */
-export function withOwn(own: unknown, described: Json, target: JsonTarget): Json {
-  const kept = ownDetails(own, target);
+/** Adds the description of an error to the details of the handler, which take precedence; only objects are merged. */
+export function mergeDetails(own: unknown, described: Json, target: JsonTarget): Json {
+  const kept = handlerDetails(own, target);
   if (kept === undefined || kept === null) return described;
   return isObject(kept) && isObject(described) ? { ...described, ...kept } : kept;
 }
@@ -59,10 +62,10 @@ function isObject(value: Json): value is { [key: string]: Json } {
 }
 
 /**
- * Details are a courtesy: texts are made safe, and what JSON or this database cannot hold, or is too large, is left out
- * rather than losing the failure.
+ * The details as JSON that this database can hold. Texts are made safe, and details that are too large or not JSON are
+ * left out, so that they never prevent a failure from being stored.
  */
-function ownDetails(details: unknown, target: JsonTarget): Json | undefined {
+function handlerDetails(details: unknown, target: JsonTarget): Json | undefined {
   try {
     const json = JSON.stringify(details, (_, value) =>
       typeof value === "string" ? cleanText(value, MAX_DETAILS) : value,

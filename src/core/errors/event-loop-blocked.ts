@@ -1,19 +1,24 @@
-/** What is known of a block of the event loop. */
+/** The message of `EventLoopBlocked`: how long, who was running, and what to do. */
+
+/** Details of a block of the event loop. */
 export interface EventLoopBlockedDetails {
   /** The tasks whose handlers were running when it began. */
   readonly tasks?: readonly { readonly id: string; readonly name: string; readonly attempt: number }[];
-  /** What was left of the first lease when it ended, in milliseconds; negative if it outlived the lease, null if none is held. */
+  /**
+   * Milliseconds that the first lease had left when the block ended; negative if the lease had expired, null if no
+   * lease is held.
+   */
   readonly leaseLeftMs?: number | null;
-  /** CPU time of the process meanwhile, in milliseconds; null where the platform does not say. */
+  /** CPU time of the process during the block, in milliseconds; null if the platform does not report it. */
   readonly cpuMs?: number | null;
 }
 
 /** Most ids that a message names. */
 const MAX_IDS = 10;
-/** A process that computed for less than this share of a block was kept from it. */
+/** A process that computed for less than this share of a block did not cause it. */
 const COMPUTING = 0.5;
 
-/** Whether a process computed for too little of a block to have caused it; null where that is not known. */
+/** Whether a process computed for too little of a block to have caused it; null if its CPU time is not known. */
 export function wasKeptFromComputing(blockedMs: number, cpuMs: number | null): boolean | null {
   return cpuMs === null ? null : cpuMs < blockedMs * COMPUTING;
 }
@@ -30,9 +35,11 @@ export function blockedMessage(
       : `handlers of ${[...new Set(running)].join(", ")} were running${idsOf(tasks)}`;
   const advice =
     cpuMs !== null && wasKeptFromComputing(blockedMs, cpuMs)
-      ? `the process computed for ${Math.round(cpuMs)} ms of it, so that the machine is oversubscribed or suspended it, or a handler waits in a synchronous call; give it more CPU, lower concurrency, or raise leaseMs`
+      ? `the process computed for only ${Math.round(cpuMs)} ms of it, so the machine is oversubscribed or suspended ` +
+        "the process, or a handler waits in a synchronous call; give it more CPU, lower concurrency, or raise leaseMs"
       : "move long computations to a thread, or raise leaseMs";
-  return `the event loop stood still for ${blockedMs} ms of a lease of ${leaseMs} ms while ${who}${leftOf(leaseLeftMs)}; ${advice}`;
+  const block = `the event loop stood still for ${blockedMs} ms of a lease of ${leaseMs} ms while ${who}`;
+  return `${block}${leftOf(leaseLeftMs)}; ${advice}`;
 }
 
 function idsOf(tasks: readonly { readonly id: string }[]): string {

@@ -9,14 +9,16 @@ export class SerializationError extends WadiError {
   }
 }
 
-/** The key already has a task: of any name under the conflict policy `reject`, else of another name than this submit's. */
+/**
+ * The key already has a task: of any name under the conflict policy `reject`, else of another name than this submit's.
+ */
 export class AlreadyExists extends WadiError {
   override readonly name = "AlreadyExists";
   readonly key: string;
   readonly taskId: string;
-  /** Name of the task that has the key, null if it was gone before its name was read. */
+  /** Name of the task that has the key; null if the task was deleted before its name was read. */
   readonly taskName: string | null;
-  /** Name that was submitted. */
+  /** Name of the submitted task. */
   readonly submittedName: string | null;
   constructor(
     key: string,
@@ -27,8 +29,11 @@ export class AlreadyExists extends WadiError {
     super(
       "ALREADY_EXISTS",
       existing === submitted
-        ? `key "${key}" already has task ${taskId}${existing === null ? "" : ` (${existing})`}; use another key, or conflict "reuse" or "replace"`
-        : `key "${key}" belongs to task ${taskId} ${existing === null ? "of another name" : `("${existing}")`}, not to "${submitted}"; give each name its own keys, such as "${submitted}:${key}", or share keys between names with new Wadi(executor, { keysAcrossNames: true })`,
+        ? `key "${key}" already has task ${taskId}${existing === null ? "" : ` (${existing})`}; ` +
+            'use another key, or conflict "reuse" or "replace"'
+        : `key "${key}" belongs to task ${taskId} ${existing === null ? "of another name" : `("${existing}")`}, ` +
+            `not to "${submitted}"; put the name into the key, such as "${submitted}:${key}", ` +
+            "or share keys between names with new Wadi(executor, { keysAcrossNames: true })",
     );
     this.key = key;
     this.taskId = taskId;
@@ -37,7 +42,7 @@ export class AlreadyExists extends WadiError {
   }
 }
 
-/** A queue has as many queued tasks as this producer lets it have; nothing of the submit was queued. */
+/** The queue has reached the `maxQueueDepth` of this producer; no task of the submit was queued. */
 export class QueueFull extends WadiError {
   override readonly name = "QueueFull";
   readonly queue: string;
@@ -48,7 +53,8 @@ export class QueueFull extends WadiError {
   constructor(queue: string, maxDepth: number, waitedMs = 0) {
     super(
       "QUEUE_FULL",
-      `the queue "${queue}" has no room below its maxQueueDepth of ${maxDepth} after a wait of ${Math.round(waitedMs)} ms; try again later, add workers, or raise maxQueueWaitMs`,
+      `the queue "${queue}" has no room below its maxQueueDepth of ${maxDepth} after a wait of ` +
+        `${Math.round(waitedMs)} ms; try again later, add workers, or raise maxQueueWaitMs`,
       { retryable: true },
     );
     this.queue = queue;

@@ -2,14 +2,14 @@
 import type { ErrorEnvelope, Task } from "../task.ts";
 import { WadiError, type WadiErrorOptions } from "./wadi-error.ts";
 
-/** A wait ended before the task did. The task itself goes on. */
+/** A wait ended before the task did. The task itself continues. */
 export class TaskTimeout extends WadiError {
   override readonly name = "TaskTimeout";
   readonly id: string | null;
   readonly key: string | null;
-  /** The task as last seen, null if none was seen. */
+  /** The task as last read; null if it was never found. */
   readonly task: Task | null;
-  /** Of a wait for many: the ids or keys of those that are not done. */
+  /** For a wait for many tasks: the ids or keys of those that have not ended. */
   readonly missing: readonly string[];
   constructor(
     message: string,
@@ -24,13 +24,15 @@ export class TaskTimeout extends WadiError {
   }
 }
 
-/** The awaited task failed for good. `retryable` is that of the stored error: another call may succeed where it is true. */
+/**
+ * The awaited task failed for good. `retryable` is that of the stored error: if true, another call may succeed.
+ */
 export class TaskFailed extends WadiError {
   override readonly name = "TaskFailed";
   readonly task: Task;
   /** The error as it is stored with the task. */
   readonly taskError: ErrorEnvelope;
-  /** The code of the stored error, such as `handler_error`, or that of the handler's `TaskError`. */
+  /** The code of the stored error, such as `handler_error` or the code of a `TaskError`. */
   readonly taskCode: string;
   /** The message of the stored error. */
   readonly taskMessage: string;
@@ -68,15 +70,15 @@ export class TaskCanceled extends WadiError {
 }
 
 export interface TaskErrorOptions extends WadiErrorOptions {
-  /** Recorded in the error envelope. @default "task_error" */
+  /** Stored in the error envelope. @default "task_error" */
   code?: string;
-  /** Any JSON value, recorded in the error envelope. */
+  /** Any JSON value, stored in the error envelope. */
   details?: unknown;
   /** Least time before the next attempt, in milliseconds. @default the worker's backoff */
   delayMs?: number;
 }
 
-/** Thrown by a handler to fail its task with a code and details of its own. */
+/** Thrown by a handler to fail its task with a code and details. */
 export class TaskError extends WadiError {
   override readonly name = "TaskError";
   readonly taskCode: string;

@@ -1,3 +1,5 @@
+/** The base class of all errors, and the two that drivers throw too. This file imports nothing. */
+
 const BRAND = Symbol.for("wadi.error");
 
 export type ErrorCode =
@@ -23,7 +25,7 @@ export interface WadiErrorOptions {
   cause?: unknown;
 }
 
-/** Base of every error Wadi throws. `WadiError.is(e)` also recognises errors of a second bundled copy. */
+/** Base of every error that Wadi throws. `WadiError.is(e)` also recognises errors of a second copy of the package. */
 export class WadiError extends Error {
   override readonly name: string = "WadiError";
   readonly code: ErrorCode;
@@ -50,7 +52,7 @@ export class InvalidArgument extends WadiError {
   }
 }
 
-/** This driver or client cannot do what was asked atomically; the message says what to use instead. */
+/** This driver or client cannot do the operation atomically; the message says what to use instead. */
 export class Unsupported extends WadiError {
   override readonly name = "Unsupported";
   constructor(message: string, options: WadiErrorOptions = {}) {

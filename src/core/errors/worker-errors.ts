@@ -2,44 +2,49 @@
 import { blockedMessage, type EventLoopBlockedDetails, wasKeptFromComputing } from "./event-loop-blocked.ts";
 import { WadiError } from "./wadi-error.ts";
 
-/** This worker no longer owns the task: its lease expired, the attempt had ended, or the task was settled or claimed elsewhere. */
+/**
+ * This worker no longer owns the task: its lease expired, the attempt had ended, or the task was settled or claimed
+ * elsewhere.
+ */
 export class LostLease extends WadiError {
   override readonly name = "LostLease";
   readonly taskId: string;
   constructor(taskId: string) {
     super(
       "LOST_LEASE",
-      `the lease on task ${taskId} is lost: it expired, another worker took the task, or the attempt had ended; if its handler was still at work raise leaseMs or send heartbeats`,
+      `the lease on task ${taskId} is lost: it expired, another worker took the task, or the attempt had ended; ` +
+        "if its handler was still running, raise leaseMs or send heartbeats",
     );
     this.taskId = taskId;
   }
 }
 
-/** A handler's context sent nothing, because its drain keeps the queries it has left to settle what it holds. */
+/** A handler's request was not sent, because the drain reserves its remaining queries to settle the tasks it holds. */
 export class QueryLimit extends WadiError {
   override readonly name = "QueryLimit";
   constructor(maxQueries: number) {
     super(
       "QUERY_LIMIT",
-      `the drain keeps what is left of its maxQueries of ${maxQueries} to settle what it holds, and nothing was sent; let this error through, and the task is tried again; raise maxQueries where the platform allows it`,
+      `nothing was sent: the drain reserves the rest of its maxQueries of ${maxQueries} to settle the tasks it ` +
+        "holds; let this error end the attempt, and the task is tried again, or raise maxQueries if the platform allows it",
       { retryable: true },
     );
   }
 }
 
-/** Reported to `onError` of a worker: its leases could not be renewed while something held the event loop. */
+/** Reported to `onError` of a worker: its leases could not be renewed while the event loop was blocked. */
 export class EventLoopBlocked extends WadiError {
   override readonly name = "EventLoopBlocked";
   readonly blockedMs: number;
   readonly leaseMs: number;
-  /** Names of the tasks whose handlers were running when it began, with repeats. */
+  /** Names of the tasks whose handlers were running when the block began, with repeats. */
   readonly running: readonly string[];
   readonly tasks: NonNullable<EventLoopBlockedDetails["tasks"]>;
   readonly leaseLeftMs: number | null;
   readonly cpuMs: number | null;
   /**
-   * Whether the process was not computing for most of it: the machine has too much to do or suspended the process, or
-   * a handler waits in a synchronous call. Null where the platform does not say.
+   * Whether the process was not computing for most of the block: the machine is overloaded or suspended the process, or
+   * a handler waits in a synchronous call. Null if the platform does not report CPU time.
    */
   readonly isOversubscribed: boolean | null;
   constructor(

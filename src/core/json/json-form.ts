@@ -1,8 +1,12 @@
+/** What a type becomes when its values are written as JSON and read back. */
+
 import type { Json } from "../task.ts";
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
-/** What no database can hold, and what JSON would silently write as `{}`. Classes with methods show by their methods. */
+/**
+ * Types that JSON cannot hold, or would silently write as `{}`. A class instance is recognised by its methods.
+ */
 type Unwritable =
   | bigint
   | symbol
@@ -15,8 +19,8 @@ type Unwritable =
   | ReadonlySet<unknown>;
 
 /**
- * What is read of a value of type `T` that was written as JSON: a `Date` is a string, and so is whatever has a `toJSON()`
- * that returns one. What JSON cannot hold is `never`.
+ * The type that is read back after a value of type `T` was written as JSON: a `Date` is a string, and so is a value with
+ * a `toJSON()` that returns one. What JSON cannot hold is `never`.
  */
 export type JsonForm<T> =
   IsAny<T> extends true
@@ -31,7 +35,7 @@ export type JsonForm<T> =
             ? never
             : { [Key in keyof T]: JsonForm<T[Key]> };
 
-/** `T` where it survives JSON, `never` in the places where it does not. */
+/** `T` with `never` in the places that JSON cannot hold. */
 type Writable<T> =
   IsAny<T> extends true
     ? T

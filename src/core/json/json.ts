@@ -1,9 +1,11 @@
+/** JSON that a database can hold: strict serialisation, sizes, and parsing. */
+
 import { InvalidArgument, SerializationError } from "../errors/errors.ts";
 import type { Executor } from "../executor.ts";
 import type { Json } from "../task.ts";
 import { checkPlain } from "./plain-json.ts";
 
-/** What about a database decides whether it can hold a JSON text. */
+/** The properties of a database that decide whether it can hold a JSON text. */
 export type JsonTarget = Pick<Executor, "name" | "dialect" | "limits">;
 
 // jsonb refuses \u0000 and lone surrogates; a backslash before them must itself be escaped an even number of times.
@@ -23,10 +25,11 @@ export function encodeJson(value: unknown, what: string, target: JsonTarget): st
   } catch (cause) {
     throw new SerializationError(`${what} has a toJSON() that throws`, { cause });
   }
-  if (text === undefined) throw new SerializationError(`${what} is written as undefined by its toJSON()`);
+  if (text === undefined)
+    throw new SerializationError(`${what} has a toJSON() that returns undefined; return a JSON value`);
   if (target.dialect === "postgres" && text.includes("\\u") && REFUSED_BY_JSONB.test(text)) {
     throw new SerializationError(
-      `${what} holds a NUL character or half of a surrogate pair, which Postgres cannot store; remove it`,
+      `${what} contains a NUL character or a lone surrogate, which Postgres cannot store; remove it`,
     );
   }
   checkSize(what, [text], target);

@@ -1,9 +1,11 @@
+/** Checks that a value is plain JSON before it is serialised, and says where it is not. */
+
 import { SerializationError } from "../errors/errors.ts";
 
-// SQLite reads JSON down to 1000 levels, and what is stored travels inside other JSON.
+// SQLite reads JSON down to 1000 levels, and stored JSON is sent inside other JSON.
 const MAX_DEPTH = 500;
 
-/** Where a value stands in what holds it. */
+/** The place of a value inside the value that is checked. */
 interface Path {
   readonly within: Path | null;
   readonly at: string | number;
@@ -31,7 +33,7 @@ export function checkPlain(value: unknown, what: string): void {
   check(value, what, null, new Set());
 }
 
-/** Its time grows with the number of values: `parents` is one set for all of them, and a path is text only in an error. */
+/** Linear in the number of values: all calls share one set of parents, and a path becomes text only in an error. */
 function check(value: unknown, what: string, path: Path | null, parents: Set<object>): void {
   if (value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value))
     return;
@@ -50,7 +52,7 @@ function check(value: unknown, what: string, path: Path | null, parents: Set<obj
   parents.delete(value);
 }
 
-/** An object is written by its fields, or elements; a second `toJSON()` is not called. */
+/** An object is written by its fields or elements; the result of a `toJSON()` is not asked for another one. */
 function checkFields(value: object, what: string, path: Path | null, parents: Set<object>): void {
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) check(value[at], what, { within: path, at }, parents);
@@ -68,7 +70,7 @@ function checkFields(value: object, what: string, path: Path | null, parents: Se
   }
 }
 
-/** What JSON.stringify writes in place of an object with a `toJSON()`. */
+/** The value that JSON.stringify writes in place of an object with a `toJSON()`. */
 function written(value: object, what: string, path: Path | null): unknown {
   let json: unknown;
   try {
@@ -76,12 +78,12 @@ function written(value: object, what: string, path: Path | null): unknown {
   } catch (cause) {
     throw new SerializationError(`${what} has a toJSON() that throws`, { cause });
   }
-  // It writes itself as null.
+  // An invalid Date writes itself as null.
   if (json === null && tagOf(value) === "Date") refuse(what, path, "an invalid Date");
   return json;
 }
 
-/** An object whose fields are all that it holds, of this realm, of another one, or without a prototype. */
+/** Whether an object holds nothing except its fields: of this realm, of another one, or without a prototype. */
 export function isPlain(value: object): boolean {
   if (Symbol.iterator in value) return false;
   const prototype = Object.getPrototypeOf(value);

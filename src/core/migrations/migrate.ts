@@ -1,3 +1,5 @@
+/** Applies the migrations of the protocol, safely from any number of processes. */
+
 import { SchemaMismatch, Unsupported } from "../errors/errors.ts";
 import type { Executor, Statement } from "../executor.ts";
 import { failedFence } from "../operations/fence.ts";
@@ -7,18 +9,18 @@ import { sleep } from "../timers.ts";
 import { onlyKnown } from "../validate.ts";
 import { explainVersion } from "./protocol-version.ts";
 
-/** Failures of one migration after which it is not a lost race. */
+/** After this many failures of one migration another process is no longer the likely reason. */
 const MAX_FAILURES = 5;
 
 export interface MigrateOptions {
   /**
-   * Adds the indexes that workers of other CairnQ SDKs on the same tables claim, purge and list by. They stay, and cost
-   * 12 more index entries for each task, from its submit to its success. @default false
+   * Adds the indexes by which workers of other CairnQ SDKs on the same tables claim, purge and list. They are
+   * permanent, and cost 12 more index entries for each task, from its submit to its success.
+   * @default false
    */
   readonly mixedFleet?: boolean | undefined;
   /**
-   * Creates the tables although another schema of this Postgres database has them already: a second set of its own.
-   * @default false
+   * Creates a second set of tables although another schema of this Postgres database has them already. @default false
    */
   readonly secondInstallation?: boolean | undefined;
 }
@@ -27,8 +29,8 @@ export interface MigrateOptions {
  * Brings a database up to date: creates the tables, or adopts those that another SDK created.
  *
  * Each migration is one batch whose first statements record it, so that of several processes that start at once only
- * one applies it. On an empty SQLite database all of them are one: platforms count statements. Safe to call at any time,
- * from any number of processes.
+ * one applies it. On an empty SQLite database all of them are one: platforms count statements. Safe to call at any
+ * time, from any number of processes.
  *
  * @throws {ProtocolVersionMismatch} if the database speaks another protocol version; nothing is written.
  * @throws {SchemaMismatch} if it would create the tables and another schema has them; nothing is written.
@@ -38,7 +40,7 @@ export async function migrate(executor: Executor, options?: MigrateOptions): Pro
   const wanted = wantedMigrations(executor.protocol, options);
   for (let failures = 0, known = 0, hasLedger = false; ; ) {
     const applied = await appliedMigrations(executor);
-    if (applied.size > known) failures = 0; // whoever applied it
+    if (applied.size > known) failures = 0; // it made progress, by this process or another
     known = applied.size;
     let isEmpty = false;
     if (applied.size === 0) {
@@ -57,14 +59,14 @@ export async function migrate(executor: Executor, options?: MigrateOptions): Pro
       if (isAtOnce) return;
     } catch (error) {
       if (isTooOld(executor, error)) throw tooOld(error);
-      // Another process may have applied it first: look again before giving up.
+      // Another process may have applied it first: read the ledger again before giving up.
       if (++failures === MAX_FAILURES) throw error;
       await sleep(100 * Math.random());
     }
   }
 }
 
-/** The clock with fractions of a second came with SQLite 3.42, the one without with 3.38. */
+/** `unixepoch` came with SQLite 3.38, and its fractions of a second with 3.42. */
 function isTooOld(executor: Executor, error: unknown): boolean {
   if (executor.dialect !== "sqlite") return false;
   return failedFence(error) === "sqlite_before_3_42" || /no such function: unixepoch/.test(String(error));
@@ -72,7 +74,8 @@ function isTooOld(executor: Executor, error: unknown): boolean {
 
 function tooOld(cause: unknown): Unsupported {
   return new Unsupported(
-    "Wadi needs SQLite 3.42 or later, and the engine of this database is older; upgrade it, or the client that brings it along",
+    "Wadi needs SQLite 3.42 or later, and the engine of this database is older; " +
+      "upgrade it, or the client that bundles it",
     { cause },
   );
 }
@@ -91,12 +94,12 @@ function migrationBatch(executor: Executor, migrations: readonly Migration[]): S
   ];
 }
 
-/** The lock of Wadi's migrations, then that of the reference SDKs'. */
+/** Takes the lock of Wadi's migrations, then that of the reference SDKs' migrations. */
 function lockMigrations(executor: Executor): Statement[] {
   return [bind(executor, "lock_migrations", {}), bind(executor, "lock_reference_ledger", {})];
 }
 
-/** What the migrators of the reference SDKs lock has to be there, and committed, before the first migration. */
+/** The table that the migrators of the reference SDKs lock must exist, and be committed, before the first migration. */
 async function createReferenceLedger(executor: Executor): Promise<void> {
   if (executor.dialect !== "postgres") return;
   await executor.batch([
@@ -109,7 +112,7 @@ function plain(sql: string): Statement {
   return { sql, params: [] };
 }
 
-/** A client that looks in the wrong schema must not go on with empty tables of its own. */
+/** A client that looks into the wrong schema must not continue with new, empty tables there. */
 async function refuseOtherSchemas(executor: Executor): Promise<void> {
   if (executor.dialect !== "postgres") return;
   const { schema } = executor.protocol;
@@ -126,7 +129,7 @@ async function appliedMigrations(executor: Executor): Promise<Set<unknown>> {
   return new Set(rows.map((row) => row.name));
 }
 
-/** What was asked for, or `otherwise` while the tables do not exist. */
+/** The answer, or `otherwise` while the tables do not exist. */
 function unlessMissing<T>(executor: Executor, answer: Promise<T>, otherwise: T): Promise<T> {
   return answer.catch((error: unknown) => {
     if (executor.classify(error) === "missing-schema") return otherwise;

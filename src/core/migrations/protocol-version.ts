@@ -1,3 +1,5 @@
+/** The protocol version that this SDK speaks, and the guard that keeps it from writing to another one. */
+
 import { ProtocolVersionMismatch } from "../errors/errors.ts";
 import type { Executor, Statement } from "../executor.ts";
 import { failedFence } from "../operations/fence.ts";
@@ -6,22 +8,22 @@ import { bind } from "../operations/statement.ts";
 /** The CairnQ protocol version this SDK speaks. */
 export const PROTOCOL_VERSION = "1";
 
-/** What the guard within a statement says of a database of another version, followed by that version. */
+/** How a guard names itself when it refuses; the version that it found follows. */
 const GUARD = "protocol_version_";
 
-/** Whether a database of another protocol version refuses this statement, and all of its batch. */
+/** Whether the statement contains a guard: a database of another version then refuses it, and its whole batch. */
 export function isGuarded({ sql }: Statement): boolean {
   return sql.includes(`wadi:${GUARD}`);
 }
 
-/** The error of a guarded statement that was refused. */
+/** The error of a guard that refused; undefined for any other error. */
 export function otherVersion(error: unknown): ProtocolVersionMismatch | undefined {
   const fence = failedFence(error);
   return fence?.startsWith(GUARD) ? new ProtocolVersionMismatch(fence.slice(GUARD.length)) : undefined;
 }
 
 /**
- * Says whether a refusal was that of the version guard.
+ * Reads the version, to find out whether a refusal was that of the guard.
  *
  * @throws {ProtocolVersionMismatch} if the database speaks another version.
  */

@@ -18,8 +18,8 @@ export interface ClaimRequest {
   /** Whether to claim tasks with fleet-wide limits too, which costs more: set it after a result said `limited`. */
   readonly limited: boolean;
   /**
-   * Whether the worker announces the start of tasks that are on hold: those whose worker vanished before, and those that
-   * are prefetched. Without it no task is put on hold.
+   * Whether the worker announces the start of tasks that are on hold: those whose worker vanished before, and those
+   * that are prefetched. Without it no task is put on hold.
    */
   readonly announces?: boolean | undefined;
   /** The `sizes` of the previous result. */

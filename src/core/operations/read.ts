@@ -91,7 +91,9 @@ export function listTasks(target: SqlTarget, filter: ListFilter): Operation<Task
   return single("list", statement, (rows) => rows.map(decodeTask));
 }
 
-/** Counts by queue and status, with a zero for each status without tasks; a queue that was asked for is always present. */
+/**
+ * Counts by queue and status, with a zero for each status without tasks; a queue that was asked for is always present.
+ */
 export function stats(
   target: SqlTarget,
   queues: readonly string[] | null,

@@ -77,7 +77,9 @@ function decodeSettled(settlements: readonly LeaseRef[], results: readonly Row[]
   return settlements.map(({ id }) => ({ id, status: byId.get(id) ?? null }));
 }
 
-/** The row shows whether a lost first try was committed: a terminal task keeps the token, a requeued one has no owner. */
+/**
+ * The row shows whether a lost first try was committed: a terminal task keeps the token, a requeued one has no owner.
+ */
 function decodeResettled(
   settlements: readonly (Settlement | Start)[],
   results: readonly Row[][],

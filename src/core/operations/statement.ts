@@ -13,7 +13,9 @@ export interface Binding {
 /** The values that a statement takes from its caller. */
 export type Values<N extends StatementName> = Omit<StatementParams[N], "now_ms">;
 
-/** Binds values to a compiled statement of `protocol/statements`. A statement ignores values it has no parameter for. */
+/**
+ * Binds values to a compiled statement of `protocol/statements`. A statement ignores values it has no parameter for.
+ */
 export function bind<N extends StatementName>(
   { protocol, nowMs }: Binding,
   name: N,

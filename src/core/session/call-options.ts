@@ -16,7 +16,9 @@ export interface CallOptions {
   readonly openTransaction?: "wait" | "refuse" | undefined;
 }
 
-/** Options for a call of application code, which may itself hold a transaction open: waiting for its end could deadlock. */
+/**
+ * Options for a call of application code, which may itself hold a transaction open: waiting for its end could deadlock.
+ */
 export function refuseOpenTransaction(call: CallOptions | undefined): CallOptions {
   return { ...call, openTransaction: "refuse" };
 }

@@ -6,12 +6,15 @@ const ADVICE: Record<ErrorClass, string> = {
   conflict: "the database refused it; its cause says why",
   busy: "the database stayed locked, overloaded or over its quota; try again later",
   unavailable:
-    "the database could not be reached or takes no writes now; check that it runs and that the client points at its primary",
+    "the database could not be reached or takes no writes now; " +
+    "check that it runs and that the client points at its primary",
   denied:
-    "the database does not accept this client or its writes; check the user, password or token, and that the database is not opened read-only",
+    "the database does not accept this client or its writes; " +
+    "check the user, password or token, and that the database is not opened read-only",
   unusable: "the client cannot be used: it was closed, or made without a database; its cause says which",
   "missing-schema":
-    "its tables are missing and could not be created; migrate with a role that may, and name a schema if the search path has none",
+    "its tables are missing and could not be created; " +
+    "migrate with a role that may, and name a schema if the search path has none",
   "invalid-value": "the database refused a value; its cause says why",
   "response-too-large":
     "the answer is larger than the database or its client may send; ask for fewer or smaller tasks",

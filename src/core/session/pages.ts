@@ -1,13 +1,15 @@
+/** Reads many rows in as few requests as the size of the responses allows. */
+
 import { type DriverError, WadiError } from "../errors/errors.ts";
 
-/** Whether an answer was larger than the database or its client may send. What was asked for may have been committed. */
+/** Whether the response was larger than the database or its client may send. It may have been committed. */
 export function isTooLarge(error: unknown): boolean {
   return WadiError.is(error) && (error as Partial<DriverError>).kind === "response-too-large";
 }
 
 /**
- * Reads `count` rows from the `first` on, in one request unless the answer is larger than the database or its client
- * may send: then each half by itself. One row that is too large alone is the caller's error.
+ * Reads `count` rows beginning with `first`, in one request. If the response is larger than the database or its client
+ * may send, each half is read separately; a single row that is too large is an error.
  */
 export async function inPages<T>(
   first: number,

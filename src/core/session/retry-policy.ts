@@ -7,7 +7,9 @@ import { integer } from "../validate.ts";
 export interface RetryPolicy extends Backoff {
   /** Sends in all, including the first. From 1 to 1000. @default 6 */
   readonly tries: number;
-  /** Longest pause before the second send in milliseconds; it doubles with each further one. Minimum `0`. @default 50 */
+  /**
+   * Longest pause before the second send in milliseconds; it doubles with each further one. Minimum `0`. @default 50
+   */
   readonly baseMs: number;
   /** Longest pause between two sends in milliseconds. Minimum `0`. @default 1000 */
   readonly capMs: number;

@@ -88,7 +88,9 @@ export class Session {
     return untilDeadline(answer, deadline, () => lateError(name, this.executor.name), abort);
   }
 
-  /** @throws {ProtocolVersionMismatch} if that is why a request was refused. Any other failure is left to the caller. */
+  /**
+   * @throws {ProtocolVersionMismatch} if that is why a request was refused. Any other failure is left to the caller.
+   */
   async #checkVersion(name: string, deadline: Deadline, { meter }: CallOptions): Promise<void> {
     const abort = new RequestAbort();
     const explained = explainVersion(executorOfCall(this.executor, abort, meter));

@@ -1,3 +1,5 @@
+/** The operations of the protocol as methods, for the producer and the worker. */
+
 import { InvalidArgument } from "../errors/errors.ts";
 import type { Executor } from "../executor.ts";
 import { type ClaimRequest, claim } from "../operations/claim.ts";

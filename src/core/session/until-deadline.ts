@@ -8,7 +8,9 @@ import type { RequestAbort } from "./request-abort.ts";
 /** Turns of the microtask queue in which an engine in this process answers, so that no timer is set for it. */
 const LOCAL_TURNS = 16;
 
-/** The answer, unless the signal or the deadline comes first: then the request is aborted with the error that is thrown. */
+/**
+ * The answer, unless the signal or the deadline comes first: then the request is aborted with the error that is thrown.
+ */
 export async function untilDeadline<T>(
   answer: Promise<T>,
   { signal, endsAtMs }: Deadline,

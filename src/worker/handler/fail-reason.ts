@@ -1,7 +1,7 @@
 /** Turns the arguments of `ctx.fail(reason, options)` into an error envelope and a delay. */
 
 import { isErrorLike } from "../../core/errors/describe-error.ts";
-import { envelope, envelopeOf, withOwn } from "../../core/errors/error-envelope.ts";
+import { envelope, envelopeOf, mergeDetails } from "../../core/errors/error-envelope.ts";
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { JsonTarget } from "../../core/json/json.ts";
 import type { ErrorEnvelope } from "../../core/task.ts";
@@ -60,7 +60,7 @@ export function failureOf(
     ...error,
     retryable: flag("retryable", retryable) ?? error.retryable,
     code: code === undefined ? error.code : text("code", code),
-    details: details === undefined ? error.details : withOwn(details, error.details, target),
+    details: details === undefined ? error.details : mergeDetails(details, error.details, target),
   };
   return {
     error: given,
@@ -89,7 +89,7 @@ function envelopeFrom(given: FailEnvelope, target: JsonTarget): ErrorEnvelope {
   onlyKnown("the envelope of fail", given, ENVELOPE_FIELDS);
   const type = given.type === undefined ? "TaskError" : text("type", given.type);
   const code = given.code === undefined ? "task_error" : text("code", given.code);
-  const details = withOwn(given.details, {}, target);
+  const details = mergeDetails(given.details, {}, target);
   return envelope(type, code, given.message, flag("retryable", given.retryable) ?? true, details);
 }
 

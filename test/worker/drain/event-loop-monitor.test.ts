@@ -118,7 +118,7 @@ test("the error says how long, in which handlers and tasks, what is left of the 
   const starved = new EventLoopBlocked(9000, 20_000, [], { leaseLeftMs: 11_000, cpuMs: 310 });
   expect(starved.isOversubscribed).toBe(true);
   expect(starved.message).toMatch(
-    /no handler was running; 11000 ms of the lease were left; the process computed for 310 ms of it, so that the machine is oversubscribed/,
+    /no handler was running; 11000 ms of the lease were left; the process computed for only 310 ms of it, so the machine is oversubscribed/,
   );
 });
 
