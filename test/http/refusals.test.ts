@@ -144,7 +144,7 @@ it.each([{ name: "a" }, { name: "a", payload: null, limits: { key: "k", concurre
     const { call, wadi, errors } = openFixture();
     const { status, body } = await call("POST", "/tasks", task({ name }));
     expect([status, body.error.code]).toEqual([400, "INVALID_ARGUMENT"]);
-    expect(body.error.message).toMatch(/^name must be a string/);
+    expect(body.error.message).toMatch(/^name must be a non-empty string/);
     expect([await wadi.list(), errors]).toEqual([[], []]);
   },
 );

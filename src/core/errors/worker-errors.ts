@@ -26,7 +26,8 @@ export class QueryLimit extends WadiError {
     super(
       "QUERY_LIMIT",
       `nothing was sent: the drain reserves the rest of its maxQueries of ${maxQueries} to settle the tasks it ` +
-        "holds; let this error end the attempt, and the task is tried again, or raise maxQueries if the platform allows it",
+        "holds; let this error end the attempt so that the task is tried again, or raise maxQueries if the platform " +
+        "permits it",
       { retryable: true },
     );
   }

@@ -19,8 +19,8 @@ type Unwritable =
   | ReadonlySet<unknown>;
 
 /**
- * The type that is read back after a value of type `T` was written as JSON: a `Date` is a string, and so is a value with
- * a `toJSON()` that returns one. What JSON cannot hold is `never`.
+ * The type that is read back after a value of type `T` was written as JSON: a `Date` is a string, and so is a value
+ * with a `toJSON()` that returns one. What JSON cannot hold is `never`.
  */
 export type JsonForm<T> =
   IsAny<T> extends true

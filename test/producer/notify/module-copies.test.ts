@@ -144,5 +144,7 @@ test("other databases hear nothing, and nothing is kept once no one waits", asyn
 });
 
 test("the name of a database is checked", () => {
-  expect(() => new OwnWadi(memoryWadi().executor, { database: "" })).toThrow("database must be a string");
+  expect(() => new OwnWadi(memoryWadi().executor, { database: "" })).toThrow(
+    "database must be a non-empty string",
+  );
 });

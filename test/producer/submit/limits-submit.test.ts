@@ -123,5 +123,7 @@ test("a key that cannot be made of the payload is refused by name", async () => 
     limits: { key: ({ tenant }) => tenant!.id, concurrency: 1 },
   });
   await expect(wadi.submit(task, {})).rejects.toThrow('the limits.key of "a" threw on this payload');
-  await expect(wadi.submit(task, { tenant: { id: "" } })).rejects.toThrow("limits.key must be a string");
+  await expect(wadi.submit(task, { tenant: { id: "" } })).rejects.toThrow(
+    "limits.key must be a non-empty string",
+  );
 });

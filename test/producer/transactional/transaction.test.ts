@@ -111,7 +111,7 @@ describe("in a transaction of better-sqlite3", () => {
     expect(refuse(() => wadi.with(db).submitMany(later, [{ payload: { n: 0 } }]))).toThrow(/is asynchronous/);
     expect(refuse(() => wadi.with(db).submit("mail", 1, { prio: 1 } as never))).toThrow(/no option "prio"/);
     expect(refuse(() => wadi.with(db).submit("mail", 1n))).toThrow(/a bigint/);
-    expect(refuse(() => wadi.with(db).cancel(""))).toThrow(/id must be a string/);
+    expect(refuse(() => wadi.with(db).cancel(""))).toThrow(/id must be a non-empty string/);
     expect(await wadi.list()).toEqual([]);
   });
 
