@@ -4,6 +4,7 @@ import { ClaimPlanner } from "./claim-planner.ts";
 import { Cycles } from "./cycles.ts";
 import type { DrainSettings } from "./drain-options.ts";
 import type { DrainParts } from "./drain-parts.ts";
+import { DrainStop } from "./drain-stop.ts";
 import { DrainTotals } from "./drain-totals.ts";
 import { EventLoopTurns } from "./event-loop-turns.ts";
 import { HeldTasks } from "./held-tasks.ts";
@@ -14,6 +15,7 @@ import { QueueSnapshot } from "./queue-snapshot.ts";
 import { RoundTrips } from "./round-trips.ts";
 import type { SlotPool } from "./slot-pool.ts";
 import { TripSchedule } from "./trip-schedule.ts";
+import { TripSender } from "./trip-sender.ts";
 import { Waiting } from "./waiting.ts";
 
 /** All parts of a drain. */
@@ -22,6 +24,8 @@ export interface AssembledDrain extends DrainParts {
   readonly cycles: Cycles;
   readonly trips: RoundTrips;
   readonly schedule: TripSchedule;
+  readonly sender: TripSender;
+  readonly stop: DrainStop;
   readonly waiting: Waiting;
   readonly turns: EventLoopTurns;
 }
@@ -51,5 +55,7 @@ export function assembleDrain(settings: DrainSettings): AssembledDrain {
   const trips = new RoundTrips(settings, totals, held, queries.meter, waiting.wake);
   const schedule = new TripSchedule(parts, cycles, trips);
   const turns = new EventLoopTurns(waiting.wake, onInternalError);
-  return { ...parts, pools, cycles, trips, schedule, waiting, turns };
+  const sender = new TripSender({ ...parts, cycles, trips, schedule });
+  const stop = new DrainStop({ ...parts, trips });
+  return { ...parts, pools, cycles, trips, schedule, sender, stop, waiting, turns };
 }

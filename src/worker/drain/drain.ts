@@ -1,21 +1,10 @@
 import { monotonicMs } from "../../core/clock.ts";
 import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
-import { assembleDrain } from "./assemble-drain.ts";
-import type { ClaimPlanner } from "./claim-planner.ts";
-import type { Cycles } from "./cycles.ts";
+import { type AssembledDrain, assembleDrain } from "./assemble-drain.ts";
 import type { DrainSettings } from "./drain-options.ts";
-import { DrainStop } from "./drain-stop.ts";
-import type { DrainTotals } from "./drain-totals.ts";
 import { reportBlocks } from "./event-loop-blocks.ts";
-import type { EventLoopTurns } from "./event-loop-turns.ts";
-import type { HeldTasks } from "./held-tasks.ts";
 import type { QueryBudget } from "./query-budget.ts";
-import type { QueueSnapshot } from "./queue-snapshot.ts";
-import type { RoundTrips } from "./round-trips.ts";
 import type { SlotPool } from "./slot-pool.ts";
-import type { TripSchedule } from "./trip-schedule.ts";
-import { TripSender } from "./trip-sender.ts";
-import type { Waiting } from "./waiting.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -61,170 +50,150 @@ type DrainState =
  */
 export class Drain {
   readonly queries: QueryBudget;
-  readonly #settings: DrainSettings;
-  readonly #pools: readonly SlotPool[];
-  readonly #totals: DrainTotals;
-  readonly #held: HeldTasks;
-  readonly #claims: ClaimPlanner;
-  readonly #snapshot: QueueSnapshot;
-  readonly #cycles: Cycles;
-  readonly #trips: RoundTrips;
-  readonly #schedule: TripSchedule;
-  readonly #sender: TripSender;
-  readonly #stop: DrainStop;
-  readonly #waiting: Waiting;
-  readonly #turns: EventLoopTurns;
+  readonly #parts: AssembledDrain;
   /** How many tasks were claimed when a continuous drain last reported that nothing is left. */
   #claimedAtReport = 0;
 
   constructor(settings: DrainSettings) {
-    const parts = assembleDrain(settings);
-    this.queries = parts.queries;
-    this.#settings = settings;
-    this.#pools = parts.pools;
-    this.#totals = parts.totals;
-    this.#held = parts.held;
-    this.#claims = parts.claims;
-    this.#snapshot = parts.snapshot;
-    this.#cycles = parts.cycles;
-    this.#trips = parts.trips;
-    this.#schedule = parts.schedule;
-    this.#sender = new TripSender(parts);
-    this.#stop = new DrainStop(parts);
-    this.#waiting = parts.waiting;
-    this.#turns = parts.turns;
+    this.#parts = assembleDrain(settings);
+    this.queries = this.#parts.queries;
   }
 
   /** What it is doing now. */
   get status(): DrainStatus {
+    const { held, pools, totals, snapshot } = this.#parts;
     return {
-      running: this.#held.running.names,
-      ready: this.#held.ready,
-      slots: this.#pools.reduce((sum, { slots }) => sum + slots, 0),
-      totals: this.#totals.summary(this.#snapshot.last),
+      running: held.running.names,
+      ready: held.ready,
+      slots: pools.reduce((sum, { slots }) => sum + slots, 0),
+      totals: totals.summary(snapshot.last),
     };
   }
 
   async run(): Promise<DrainSummary> {
-    const { running, leases } = this.#held;
-    const unlisten = this.#waiting.listen({
-      onQueued: (queues) => this.#cycles.notifyQueued(queues),
-      onCanceled: (ids) => this.#sender.notifyCanceled(ids),
+    const { settings, cycles, held, sender, snapshot, totals, trips, waiting } = this.#parts;
+    const unlisten = waiting.listen({
+      onQueued: (queues) => cycles.notifyQueued(queues),
+      onCanceled: (ids) => sender.notifyCanceled(ids),
     });
-    const watch = reportBlocks(this.#settings, running, () => {
-      leases.renewNow();
-      this.#waiting.wake();
+    const watch = reportBlocks(settings, held.running, () => {
+      held.leases.renewNow();
+      waiting.wake();
     });
     try {
       await this.#loop();
     } finally {
       unlisten();
-      this.#trips.close();
+      trips.close();
       // Tasks are left only after failed round trips: they are recovered when their leases expire.
-      this.#held.giveUp(this.#trips.unanswered?.attempts);
-      await running.returned(this.#waiting.until);
+      held.giveUp(trips.unanswered?.attempts);
+      await held.running.returned(waiting.until);
       watch.stop();
-      this.#waiting.close();
+      waiting.close();
     }
-    const isShort = this.#settings.continuous === null;
-    return this.#totals.drained(isShort ? this.#snapshot.at(monotonicMs()) : this.#snapshot.last);
+    return totals.drained(settings.continuous === null ? snapshot.at(monotonicMs()) : snapshot.last);
   }
 
   async #loop(): Promise<void> {
+    const { held, schedule, trips, turns, waiting } = this.#parts;
     for (;;) {
       const nowMs = monotonicMs();
       this.#applyTime(nowMs);
       const state = this.#stateAt(nowMs);
       switch (state) {
         case "over":
-          if (this.#trips.failure !== null) throw this.#trips.failure.error;
+          if (trips.failure !== null) throw trips.failure.error;
           return;
         case "sending":
-          if (this.#held.ready === 0) await this.#turns.letHandlersEnd(this.#held);
+          if (held.ready === 0) await turns.letHandlersEnd(held);
           this.#send();
           continue;
         case "idle":
           this.#reportDrained();
-          this.#schedule.planPoll(nowMs);
+          schedule.planPoll(nowMs);
           break;
         case "gathering":
         case "running":
         case "lingering":
-          this.#schedule.planPoll(nowMs);
+          schedule.planPoll(nowMs);
           break;
         case "awaiting":
         case "retrying":
         case "stopping":
       }
-      await this.#waiting.until(this.#wakeAtMs(state));
+      await waiting.until(this.#wakeAtMs(state));
     }
   }
 
   /** The one place that decides the state. */
   #stateAt(nowMs: number): DrainState {
-    if (this.#trips.failure !== null) return "over";
-    if (this.#trips.isBusy) return "awaiting";
-    if (this.#schedule.tripAtMs <= nowMs) return "sending";
+    const { settings, held, schedule, stop, trips } = this.#parts;
+    if (trips.failure !== null) return "over";
+    if (trips.isBusy) return "awaiting";
+    if (schedule.tripAtMs <= nowMs) return "sending";
     if (this.#isOver(nowMs)) return "over";
-    if (this.#stop.isStopping) return "stopping";
-    if (this.#trips.isFailing) return "retrying";
-    if (this.#held.outbox.length > 0) return "gathering";
-    if (!this.#held.isEmpty) return "running";
-    return this.#settings.continuous === null ? "lingering" : "idle";
+    if (stop.isStopping) return "stopping";
+    if (trips.isFailing) return "retrying";
+    if (held.outbox.length > 0) return "gathering";
+    if (!held.isEmpty) return "running";
+    return settings.continuous === null ? "lingering" : "idle";
   }
 
   #isOver(nowMs: number): boolean {
-    const { running, isEmpty, outbox } = this.#held;
-    if (running.size > 0 || (this.#settings.continuous !== null && !this.#stop.isStopping)) return false;
-    if (this.#trips.isFailing) return this.#trips.givesUp(nowMs);
-    return isEmpty && outbox.length === 0 && this.#schedule.pollAtMs === NEVER;
+    const { settings, held, schedule, stop, trips } = this.#parts;
+    if (held.running.size > 0 || (settings.continuous !== null && !stop.isStopping)) return false;
+    if (trips.isFailing) return trips.givesUp(nowMs);
+    return held.isEmpty && held.outbox.length === 0 && schedule.pollAtMs === NEVER;
   }
 
   /** When the state may change although nothing wakes the drain. */
   #wakeAtMs(state: DrainState): number {
-    const lostAtMs = this.#trips.isFailing ? this.#held.leases.endsAtMs : NEVER;
-    const eventAtMs = Math.min(this.#held.running.expiresAtMs, this.#stop.nextAtMs, lostAtMs);
-    if (state === "awaiting") return eventAtMs;
-    return Math.min(eventAtMs, this.#schedule.tripAtMs, this.#schedule.pollAtMs);
+    const { held, schedule, stop, trips } = this.#parts;
+    const lostAtMs = trips.isFailing ? held.leases.endsAtMs : NEVER;
+    const eventAtMs = Math.min(held.running.expiresAtMs, stop.nextAtMs, lostAtMs);
+    return state === "awaiting" ? eventAtMs : Math.min(eventAtMs, schedule.tripAtMs, schedule.pollAtMs);
   }
 
   /** Applies what the time has brought: the stop, handlers whose time is up, expired leases, free slots, polls. */
   #applyTime(nowMs: number): void {
-    this.#stop.applyTime(nowMs);
-    this.#held.running.expire(nowMs);
-    if (this.#trips.isFailing) this.#held.lose(({ lease }) => lease.endsAtMs <= nowMs);
-    if (!this.#turns.isYielding) this.#start();
-    if (this.#trips.isBusy) return;
-    this.#schedule.noteRunning(nowMs);
-    const isNotified = this.#cycles.hasNewTasks && this.#claims.hasRoom;
-    if (isNotified || nowMs >= this.#schedule.pollAtMs) this.#claims.expectDueTasks();
+    const { claims, cycles, held, schedule, stop, trips, turns } = this.#parts;
+    stop.applyTime(nowMs);
+    held.running.expire(nowMs);
+    if (trips.isFailing) held.lose(({ lease }) => lease.endsAtMs <= nowMs);
+    if (!turns.isYielding) this.#start();
+    if (trips.isBusy) return;
+    schedule.noteRunning(nowMs);
+    if (nowMs >= schedule.pollAtMs || (cycles.hasNewTasks && claims.hasRoom)) claims.expectDueTasks();
   }
 
   /** Starts ready tasks, except those below the low-water mark of their pool while a claim for more can go out first. */
   #start(): void {
-    this.#held.start((pool, nowMs) => {
-      this.#turns.yieldIfLong(nowMs);
-      if (this.#turns.isYielding || this.#settings.signal?.aborted) return false;
+    const { settings, held, turns } = this.#parts;
+    held.start((pool, nowMs) => {
+      turns.yieldIfLong(nowMs);
+      if (turns.isYielding || settings.signal?.aborted) return false;
       return !(pool.isLow && this.#canClaimFor(pool, nowMs));
     });
-    if (!this.#turns.isYielding) this.#held.releaseSurplus();
+    if (!turns.isYielding) held.releaseSurplus();
   }
 
   #canClaimFor(pool: SlotPool, nowMs: number): boolean {
-    if (!pool.wantsMore || this.#trips.isBusy || this.#claims.room === 0) return false;
-    return nowMs >= Math.max(this.#trips.retryAtMs, this.#schedule.gatherUntilMs);
+    const { claims, schedule, trips } = this.#parts;
+    if (!pool.wantsMore || trips.isBusy || claims.room === 0) return false;
+    return nowMs >= Math.max(trips.retryAtMs, schedule.gatherUntilMs);
   }
 
   /** Sends the round trip that is due. Ready tasks start after it has gone out. */
   #send(): void {
-    if (this.#held.ready > 0) this.#turns.yieldTurn();
-    this.#sender.send(monotonicMs());
+    const { held, sender, turns } = this.#parts;
+    if (held.ready > 0) turns.yieldTurn();
+    sender.send(monotonicMs());
   }
 
   #reportDrained(): void {
-    const { claimedTasks } = this.#totals;
-    if (claimedTasks === this.#claimedAtReport) return;
-    this.#claimedAtReport = claimedTasks;
-    this.#totals.drained(this.#snapshot.last);
+    const { snapshot, totals } = this.#parts;
+    if (totals.claimedTasks === this.#claimedAtReport) return;
+    this.#claimedAtReport = totals.claimedTasks;
+    totals.drained(snapshot.last);
   }
 }

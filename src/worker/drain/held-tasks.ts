@@ -8,7 +8,6 @@ import { Attempt, type AttemptOwner } from "../handler/attempt.ts";
 import type { HandlerCall } from "../handler/handler-call.ts";
 import { Lease } from "../handler/lease.ts";
 import { reportLateError } from "../hooks.ts";
-import { BlockedTasks } from "./blocked-tasks.ts";
 import type { HeldTasksOptions } from "./held-tasks-options.ts";
 import { LaneIndex } from "./lane-index.ts";
 import { Leases } from "./leases.ts";
@@ -17,11 +16,12 @@ import { RunningCalls } from "./running-calls.ts";
 import type { SlotPool } from "./slot-pool.ts";
 import { StartGate } from "./start-gate.ts";
 import { TaskStarter } from "./task-starter.ts";
+import { UnstartedTasks } from "./unstarted-tasks.ts";
 
 /**
  * The tasks that a drain holds, from claim to settlement: ready or blocked, then running, then in the outbox.
  *
- * An outcome ends an attempt, and is sent at once. Its slot, its bytes and its place in a limit belong to the handler's
+ * An outcome ends an attempt, and is sent without delay. Its slot, its bytes and its place in a limit belong to the handler's
  * call, and are free when that has returned or was cut off.
  */
 export class HeldTasks implements AttemptOwner {
@@ -35,11 +35,11 @@ export class HeldTasks implements AttemptOwner {
   readonly gate: StartGate;
   readonly #options: HeldTasksOptions;
   readonly #lanes: LaneIndex;
-  readonly #blocked: BlockedTasks;
+  readonly #unstarted: UnstartedTasks;
   readonly #starter: TaskStarter;
 
   constructor(options: HeldTasksOptions) {
-    const { pools, stopAtMs, cutOffMs, leaseMs, deadlineMs, unreturned } = options;
+    const { pools, stopAtMs, cutOffMs, leaseMs, deadlineMs } = options;
     this.#options = options;
     this.wadi = options.wadi;
     this.backoff = options.backoff;
@@ -49,10 +49,7 @@ export class HeldTasks implements AttemptOwner {
     this.leases = new Leases(leaseMs, deadlineMs);
     this.gate = new StartGate(pools, this.running);
     this.#lanes = new LaneIndex(pools);
-    this.#blocked = new BlockedTasks(unreturned, (attempt) => {
-      this.#lanes.poolOf(attempt.member).ready.add(attempt);
-      this.#wake();
-    });
+    this.#unstarted = new UnstartedTasks(options, this.#lanes, () => this.#wake());
     const onCallEnded = (call: HandlerCall) => this.#callEnded(call);
     const { gate, running } = this;
     this.#starter = new TaskStarter(options, { gate, running, lanes: this.#lanes, onCallEnded });
@@ -60,12 +57,12 @@ export class HeldTasks implements AttemptOwner {
 
   /** How many tasks are ready. */
   get ready(): number {
-    return this.#options.pools.reduce((sum, { ready }) => sum + ready.size, 0);
+    return this.#unstarted.ready;
   }
 
   /** Whether no task is ready, blocked or running. */
   get isEmpty(): boolean {
-    return this.running.size === 0 && this.ready === 0 && this.#blocked.size === 0;
+    return this.running.size === 0 && this.#unstarted.isEmpty;
   }
 
   #wake(): void {
@@ -89,7 +86,7 @@ export class HeldTasks implements AttemptOwner {
       member.claimed(attempt.task.queue);
       this.gate.add(attempt);
       if (bytes.claimed(attempt.bytes)) {
-        if (!this.#blocked.addIfBlocked(attempt)) pool.ready.add(attempt);
+        this.#unstarted.add(attempt, pool);
       } else {
         attempt.release();
         bytes.overflowed();
@@ -157,19 +154,12 @@ export class HeldTasks implements AttemptOwner {
 
   /** Releases the tasks that have not started. */
   releaseReady(): void {
-    for (const attempt of this.#takeUnstarted(() => true)) attempt.release();
+    for (const attempt of this.#unstarted.takeAll(() => true)) attempt.release();
   }
 
   /** Releases the last ready tasks while they have more bytes than may be claimed ahead. */
   releaseSurplus(): void {
-    const { pools, bytes } = this.#options;
-    for (const pool of pools) {
-      while (pool.waiting > 0 && bytes.isReadyOver) {
-        pool.ready.takeLast()!.release();
-        bytes.readyOverflowed();
-        pool.expectDueTasks();
-      }
-    }
+    this.#unstarted.releaseSurplus();
   }
 
   /** The attempts that have not ended: a heartbeat renews their leases. */
@@ -179,8 +169,7 @@ export class HeldTasks implements AttemptOwner {
       for (const attempt of call.attempts) {
         if (!attempt.hasEnded) attempts.push(attempt);
       }
-    for (const { ready } of this.#options.pools) attempts.push(...ready);
-    attempts.push(...this.#blocked);
+    attempts.push(...this.#unstarted);
     return attempts;
   }
 
@@ -199,7 +188,7 @@ export class HeldTasks implements AttemptOwner {
     }
     // A task that is canceled before it started is released: the database then makes it canceled.
     const isOver = ({ hasEnded, canceled }: Attempt) => hasEnded || canceled;
-    for (const attempt of this.#takeUnstarted(isOver)) attempt.release();
+    for (const attempt of this.#unstarted.takeAll(isOver)) attempt.release();
   }
 
   /** Counts everything as lost, also the `unanswered` attempts of a settlement: the drain is over without an answer. */
@@ -210,12 +199,7 @@ export class HeldTasks implements AttemptOwner {
 
   /** Gives up the attempts for which `matches` is true: this worker no longer holds their tasks. */
   lose(matches: (attempt: Attempt) => boolean): void {
-    for (const attempt of this.#takeUnstarted(matches)) attempt.lose();
+    for (const attempt of this.#unstarted.takeAll(matches)) attempt.lose();
     for (const attempt of this.attempts()) if (matches(attempt)) attempt.lose();
-  }
-
-  #takeUnstarted(matches: (attempt: Attempt) => boolean): Attempt[] {
-    const ready = this.#options.pools.flatMap((pool) => pool.ready.takeAll(matches));
-    return [...ready, ...this.#blocked.takeAll(matches)];
   }
 }
