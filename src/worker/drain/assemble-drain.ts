@@ -1,3 +1,5 @@
+/** Makes the parts of a drain, and connects them. */
+
 import { QueryShare } from "../handler/query-share.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import { ClaimPlanner } from "./claim-planner.ts";
@@ -30,7 +32,6 @@ export interface AssembledDrain extends DrainParts {
   readonly turns: EventLoopTurns;
 }
 
-/** Makes the parts of a drain, and connects them. */
 export function assembleDrain(settings: DrainSettings): AssembledDrain {
   const { deadlineMs, reserveMs, registrations } = settings;
   const stopAtMs = deadlineMs - reserveMs;

@@ -1,3 +1,5 @@
+/** Limits how many bytes of payload a worker holds. */
+
 export interface ByteLimits {
   /** Most bytes of payload in flight: of all tasks that are claimed and have not ended. Null: no limit. */
   readonly maxInFlightBytes: number | null;
@@ -62,7 +64,10 @@ export class ByteBudget {
     this.#ready -= bytes;
   }
 
-  /** A claimed task is released because it does not fit: the next claim would bring it again, so none goes out before there is room. */
+  /**
+   * A claimed task is released because it does not fit: the next claim would bring it again, so none goes out before
+   * there is room.
+   */
   overflowed(): void {
     this.#isFull = true;
   }

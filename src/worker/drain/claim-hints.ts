@@ -1,6 +1,8 @@
 import { NO_SIZES, type SizeTracking } from "../../core/operations/large-tasks.ts";
 
-/** What the answers of a worker's claims say about how to claim next. The drains of a worker hand it on to each other. */
+/**
+ * What the answers of a worker's claims say about how to claim next. The drains of a worker hand it on to each other.
+ */
 export class ClaimHints {
   #limited = false;
   #sizes: SizeTracking = NO_SIZES;

@@ -1,3 +1,5 @@
+/** Decides how many tasks a claim may bring, and composes its request. */
+
 import type { ClaimRequest } from "../../core/operations/claim.ts";
 import { ulid } from "../../core/ulid.ts";
 import type { ByteBudget } from "./byte-budget.ts";
@@ -16,7 +18,7 @@ export interface ClaimPlannerParts {
   readonly held: HeldTasks;
 }
 
-/** Decides how many tasks a claim may bring, and composes its request. */
+/** Composes claims, of as many tasks as the slots, the budgets of bytes and queries, and `maxTasks` leave room for. */
 export class ClaimPlanner {
   readonly #parts: ClaimPlannerParts;
   /** Claims composed so far: the pools take turns in being asked first. */
@@ -67,8 +69,8 @@ export class ClaimPlanner {
   }
 
   /**
-   * Composes a claim. Every name is part of it, also one without room, since the answer says when the next of their tasks
-   * is due; with `claimOnly` it does not ask for that.
+   * Composes a claim. Every name is part of it, also one without room, since the answer says when the next of their
+   * tasks is due; with `claimOnly` it does not ask for that.
    */
   request(leftMs: number, claimOnly: boolean): ClaimRequest {
     const { settings, pools } = this.#parts;

@@ -1,3 +1,5 @@
+/** The cycles of a drain: round trips that settle what has ended and claim for free slots. */
+
 import type { ClaimRequest } from "../../core/operations/claim.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { SettleResult } from "../../core/operations/settle.ts";
@@ -61,8 +63,8 @@ export class Cycles {
     const isContinuous = settings.continuous !== null;
     const requeues = attempts.some(({ settlement }) => "delayMs" in (settlement as object));
     const foundAll = attempts.length > 0 && !requeues && !this.#hasNewTasks && claims.foundAll;
-    // Settles the last tasks before polling again, so that waiters are notified sooner. Not if tasks wait for a limit: then
-    // these were not the last ones, since their end has made room.
+    // Settles the last tasks before polling again, so that waiters are notified sooner. Not if tasks wait for a limit:
+    // then these were not the last ones, since their end has made room.
     const settlesBeforePolling = isContinuous && held.isEmpty && foundAll && !snapshot.limited;
     if (settlesBeforePolling) polls.soon();
     const { hasRoom } = claims;

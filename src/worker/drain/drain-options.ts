@@ -1,3 +1,5 @@
+/** What a drain is made with. */
+
 import type { Backoff } from "../../core/backoff.ts";
 import type { Wadi } from "../../producer/wadi.ts";
 import type { Registration } from "../handler/registration.ts";

@@ -3,7 +3,9 @@ import type { RoundTrips } from "./round-trips.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** Stops a drain once its time is up or its signal has aborted: first its claims, then, after the grace, its handlers. */
+/**
+ * Stops a drain once its time is up or its signal has aborted: first its claims, then, after the grace, its handlers.
+ */
 export class DrainStop {
   readonly #parts: DrainParts & { readonly trips: RoundTrips };
   #isStopping = false;

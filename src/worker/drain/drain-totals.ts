@@ -12,7 +12,10 @@ import { UnclaimedTasks } from "./unclaimed-tasks.ts";
 
 type Failed = Extract<Settlement, { outcome: "retry" }>;
 
-/** Counts what happened to the tasks of a drain, and reports it: to hooks, to the logger, and to waits of the same Wadi. */
+/**
+ * Counts what happened to the tasks of a drain, and reports it: to hooks, to the logger, and to waits of the same
+ * Wadi.
+ */
 export class DrainTotals {
   readonly unclaimed: UnclaimedTasks;
   #claimed = 0;

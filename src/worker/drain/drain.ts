@@ -20,33 +20,38 @@ type DrainState =
   | "over";
 
 /**
- * A drain claims, runs and settles tasks. It is a state machine with at most one round trip in flight: each turn of its loop
- * applies what has happened, decides the state, acts on it, and waits until that may change. Handlers run and start in every
- * state. A short drain ends when nothing is due; a continuous one is idle then, and ends when it is stopped.
+ * A drain claims, runs and settles tasks. It is a state machine with at most one round trip in flight: each turn of its
+ * loop applies what has happened, decides the state, acts on it, and waits until that may change. Handlers run and end
+ * in every state, and ready tasks start in every state before stopping. A short drain ends when nothing is due; a
+ * continuous one is idle then, and ends when it is stopped.
  *
  * States:
- * - sending: a round trip is due: a cycle, which settles what has ended and claims for free slots, a heartbeat, or a check
- *   for cancels.
- * - awaiting: a round trip is in flight.
- * - retrying: the last round trip failed, and the next one waits.
+ * - sending: a round trip is due: a cycle (which settles what has ended and claims for free slots), a heartbeat, or a
+ *   check for cancels.
+ * - awaiting: the round trip is in flight.
+ * - retrying: the last round trip failed, and the pause before the next one is not over.
  * - gathering: tasks have ended, and wait a moment so that more of them share a settlement.
  * - running: tasks are held, and there is nothing to send.
  * - lingering: a short drain holds nothing, and a task that it ran is retried soon.
- * - idle: a continuous drain holds nothing, and nothing is due.
- * - stopping: the time is up or the signal has aborted. Nothing is claimed or started, and handlers may still return.
- * - over: nothing is held and no task is due, the drain has stopped, or it has failed.
+ * - idle: a continuous drain holds nothing, and knows of nothing to claim.
+ * - stopping: nothing is claimed or started any more, and running handlers may still end.
+ * - over.
  *
  * Moves:
- * - sending → awaiting: the round trip is sent.
- * - awaiting → retrying: it failed, and is not fatal. awaiting → any other state: it was answered.
- * - retrying → sending: the pause is over. retrying → over: there is no time left for another try.
- * - gathering → sending: the moment is over, or nothing is left to wait for.
- * - running → sending: tasks have ended, a notification or a poll says that tasks may be due while slots are free, or leases
- *   are to be renewed. running → gathering: tasks have ended, and more will soon.
- * - lingering → sending: the retry is due. idle → sending: a notification came, or a poll is due.
- * - any → stopping: the time is up, or the signal has aborted. What has not started is released.
- * - stopping → sending: tasks have ended. stopping → over: all are settled.
- * - any → over: the drain has failed with an error that no later try would mend.
+ * - sending → awaiting: the round trip is sent, together with the outcomes of handlers that end in the same turn.
+ * - awaiting → retrying: it failed.
+ * - awaiting → sending, gathering, running, lingering, idle, stopping: it was answered.
+ * - awaiting → over: the last claim of a short drain found nothing, and no retry is due soon; or the error is fatal.
+ * - retrying → sending: the pause is over.
+ * - retrying → over: no time is left for another try.
+ * - gathering → sending: the moment is over, or no handler is likely to end soon.
+ * - running → gathering: a task has ended, and more are likely to.
+ * - running → sending: free slots can be filled, a poll is due, or leases are to be renewed.
+ * - lingering → sending: the retry is due.
+ * - idle → sending: a notification came, or a poll is due.
+ * - any → stopping: the time is up, or the signal has aborted. Tasks that have not started are released.
+ * - stopping → sending: tasks have ended, or leases are to be renewed.
+ * - stopping → over: all tasks are settled.
  */
 export class Drain {
   readonly queries: QueryBudget;
@@ -166,7 +171,9 @@ export class Drain {
     if (nowMs >= schedule.pollAtMs || (cycles.hasNewTasks && claims.hasRoom)) claims.expectDueTasks();
   }
 
-  /** Starts ready tasks, except those below the low-water mark of their pool while a claim for more can go out first. */
+  /**
+   * Starts ready tasks, except those below the low-water mark of their pool while a claim for more can go out first.
+   */
   #start(): void {
     const { settings, held, turns } = this.#parts;
     held.start((pool, nowMs) => {

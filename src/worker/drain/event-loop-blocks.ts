@@ -6,8 +6,8 @@ import { type Block, type LoopWatch, watchEventLoop } from "./event-loop-monitor
 import type { RunningCalls } from "./running-calls.ts";
 
 /**
- * Reports blocks of the event loop while a drain runs. A continuous drain renews its leases first, which may be about to
- * expire.
+ * Reports blocks of the event loop while a drain runs. A continuous drain renews its leases first, which may be about
+ * to expire.
  */
 export function reportBlocks(
   { continuous, hooks, leaseMs }: Pick<DrainSettings, "continuous" | "hooks" | "leaseMs">,
@@ -33,11 +33,11 @@ export function reportBlocks(
 
 /** The error that names the tasks whose leases a block of the event loop has put at risk. */
 function blockedError(
-  { blockedMs, heldFromMs, cpuMs }: Block,
+  { blockedMs, affectsFromMs, cpuMs }: Block,
   leaseMs: number,
   calls: RunningCalls,
 ): EventLoopBlocked {
-  const attempts = calls.ranAt(heldFromMs).flatMap((call) => call.attempts);
+  const attempts = calls.ranAt(affectsFromMs).flatMap((call) => call.attempts);
   const tasks = attempts.map(({ task: { id, name, attempt } }) => ({ id, name, attempt }));
   const leaseEndsAtMs = Math.min(...attempts.map(({ lease }) => lease.endsAtMs));
   const leaseLeftMs = attempts.length === 0 ? null : leaseEndsAtMs - monotonicMs();

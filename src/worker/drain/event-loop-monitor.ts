@@ -1,35 +1,43 @@
+/** Notices when the event loop is blocked. */
+
 import { monotonicMs } from "../../core/clock.ts";
 
-/** How often the loop is looked at, at most and at least, in milliseconds. */
+/** Longest and shortest time between two ticks of the watch, in milliseconds. */
 const MAX_TICK_MS = 1000;
 const MIN_TICK_MS = 10;
-/** A block is reported from this share of a lease on: three more of its kind and the lease is gone. */
+/**
+ * A block of a quarter of a lease or longer is reported: after four of them without a heartbeat the lease has
+ * expired.
+ */
 const SHARE = 4;
 
-/** A stretch in which the event loop stood still. */
+/** A time in which the event loop was blocked. */
 export interface Block {
   readonly blockedMs: number;
-  /** What was running then held it up, or was held up by it, for a quarter of a lease; on the monotonic clock. */
-  readonly heldFromMs: number;
-  /** CPU time of the process meanwhile, in milliseconds; null where the platform does not say. */
+  /**
+   * Handlers that ran at this time blocked the loop, or were blocked, for a quarter of a lease; on the monotonic
+   * clock.
+   */
+  readonly affectsFromMs: number;
+  /** CPU time of the process during the block, in milliseconds; null where the platform does not report it. */
   readonly cpuMs: number | null;
 }
 
 export interface LoopWatch {
-  /** The timer of the watch is due then, on the monotonic clock: what runs later runs in a turn that took too long. */
+  /** When the next tick is due, on the monotonic clock: code that runs later runs in a turn that takes too long. */
   readonly dueAtMs: number;
-  /** Ends the watch. A block that is not over yet, or has ended in this very turn, is reported before. */
+  /** Ends the watch. A block that lasts until now is reported first. */
   stop(): void;
 }
 
 /** The clocks of a watch. */
 export interface LoopClocks {
   now(): number;
-  /** CPU time of the process so far, in milliseconds; null where the platform does not say. */
+  /** CPU time of the process so far, in milliseconds; null where the platform does not report it. */
   cpu(): number | null;
 }
 
-/** CPU time of this process so far, of all its threads, in milliseconds; null where the platform does not say. */
+/** CPU time of this process so far, of all its threads, in milliseconds; null where the platform does not report it. */
 function cpuTimeMs(): number | null {
   try {
     const { process: own } = globalThis as {
@@ -38,42 +46,43 @@ function cpuTimeMs(): number | null {
     const used = own?.cpuUsage?.();
     return used === undefined ? null : (used.user + used.system) / 1000;
   } catch {
-    return null; // a sandbox that defines it to refuse it
+    return null; // a sandbox may define it as a function that throws
   }
 }
 
 const CLOCKS: LoopClocks = { now: monotonicMs, cpu: cpuTimeMs };
 
 /**
- * Calls `onLook` now and then: with a block after each stretch in which the event loop stood still for a quarter of a lease or
- * longer, as soon as it turns again, and else with null. A process that was suspended counts too: it could not renew a lease either.
+ * Watches for blocks of the event loop. Calls `onTick` regularly: with a block if the loop was blocked for a quarter
+ * of a lease or longer before this tick, otherwise with null. A suspended process counts as blocked: it could not
+ * renew a lease either.
  */
 export function watchEventLoop(
   leaseMs: number,
-  onLook: (block: Block | null) => void,
+  onTick: (block: Block | null) => void,
   { now, cpu }: LoopClocks = CLOCKS,
 ): LoopWatch {
   const thresholdMs = leaseMs / SHARE;
   const tickMs = Math.max(MIN_TICK_MS, Math.min(MAX_TICK_MS, Math.floor(thresholdMs / 2)));
   let dueAtMs = now() + tickMs;
   let cpuBeforeMs = cpu();
-  const look = () => {
+  const tick = () => {
     const nowMs = now();
     const blockedMs = nowMs - dueAtMs;
     const cpuNowMs = cpu();
     const cpuMs = cpuNowMs === null || cpuBeforeMs === null ? null : cpuNowMs - cpuBeforeMs;
     cpuBeforeMs = cpuNowMs;
     dueAtMs = nowMs + tickMs;
-    onLook(blockedMs >= thresholdMs ? { blockedMs, heldFromMs: nowMs - thresholdMs, cpuMs } : null);
+    onTick(blockedMs >= thresholdMs ? { blockedMs, affectsFromMs: nowMs - thresholdMs, cpuMs } : null);
   };
-  const timer = setInterval(look, tickMs);
+  const timer = setInterval(tick, tickMs);
   return {
     get dueAtMs() {
       return dueAtMs;
     },
     stop() {
       clearInterval(timer);
-      look();
+      tick();
     },
   };
 }

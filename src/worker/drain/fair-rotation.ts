@@ -19,8 +19,8 @@ class Round {
 }
 
 /**
- * Remembers which names, and which tenants (limit keys) of a name, were served in the current round. A claim prefers the
- * others, so that all take turns where few slots become free at a time.
+ * Remembers which names, and which tenants (limit keys) of a name, were served in the current round. A claim prefers
+ * the others, so that all take turns where few slots become free at a time.
  */
 export class FairRotation {
   readonly #lanes = new Round();

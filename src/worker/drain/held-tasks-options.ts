@@ -1,3 +1,5 @@
+/** What the held tasks of a drain are made with. */
+
 import type { AttemptOwner } from "../handler/attempt.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import type { DrainSettings } from "./drain-options.ts";
@@ -6,7 +8,6 @@ import type { SlotPool } from "./slot-pool.ts";
 
 type Settings = Pick<DrainSettings, "wadi" | "hooks" | "backoff" | "leaseMs" | "deadlineMs" | "unreturned">;
 
-/** What the held tasks of a drain need of it. */
 export interface HeldTasksOptions extends Settings {
   /** When handlers are stopped, on the monotonic clock. */
   readonly stopAtMs: number;

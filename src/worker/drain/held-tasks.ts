@@ -21,8 +21,8 @@ import { UnstartedTasks } from "./unstarted-tasks.ts";
 /**
  * The tasks that a drain holds, from claim to settlement: ready or blocked, then running, then in the outbox.
  *
- * An outcome ends an attempt, and is sent without delay. Its slot, its bytes and its place in a limit belong to the handler's
- * call, and are free when that has returned or was cut off.
+ * An outcome ends an attempt, and is sent without delay. Its slot, its bytes and its place in a limit belong to the
+ * handler's call, and are free when that has returned or was cut off.
  */
 export class HeldTasks implements AttemptOwner {
   readonly wadi: Wadi;
@@ -173,7 +173,10 @@ export class HeldTasks implements AttemptOwner {
     return attempts;
   }
 
-  /** Applies what the database reports about the leases of `attempts`; `leaseEndsAtMs` is null if they were not extended. */
+  /**
+   * Applies what the database reports about the leases of `attempts`; `leaseEndsAtMs` is null if they were not
+   * extended.
+   */
   applyRenewals(
     attempts: readonly Attempt[],
     renewals: readonly LeaseRenewal[],

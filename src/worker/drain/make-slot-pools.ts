@@ -1,3 +1,5 @@
+/** Divides the slots and the prefetch of a worker among its names. */
+
 import { HandlerSlots } from "../handler/handler-slots.ts";
 import { laneKey, type Registration } from "../handler/registration.ts";
 import type { ByteBudget } from "./byte-budget.ts";
@@ -12,7 +14,7 @@ export interface PoolSizes {
 }
 
 /**
- * Divides names into slot pools: names with the same resource share a pool, a name with a batch or a concurrency has a
+ * Makes the slot pools of all names: names with the same resource share a pool, a name with a batch or a concurrency has a
  * dedicated one, all others share one. The prefetch is divided by capacity.
  */
 export function makeSlotPools(

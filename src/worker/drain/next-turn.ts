@@ -1,9 +1,11 @@
+/** Waits for the next turn of the event loop, on every platform. */
+
 type Schedule = (callback: () => void) => unknown;
 
 /**
- * Ways to the next turn of the event loop, from the cheapest on: for the first message of a `MessageChannel` Node loads
- * its fetch client (40 ms of CPU), for an immediate nothing; a timer is the last resort, it takes a millisecond or
- * longer. They are looked up as the module loads, so that fake timers of a test do not hold up a worker.
+ * Ways to the next turn of the event loop, the cheapest first. Node loads its fetch client for the first message of a
+ * `MessageChannel` (40 ms of CPU), and nothing for an immediate. A timer, which takes a millisecond or longer, is the
+ * last resort. They are looked up when the module loads, so that the fake timers of a test do not stop a worker.
  */
 const schedules = /* @__PURE__ */ availableSchedules();
 
@@ -27,8 +29,8 @@ function postMessage(callback: () => void): void {
 }
 
 /**
- * Resolves in the next turn of the event loop: requests go out before it. It never rejects: some edge sandboxes define
- * `setImmediate` and `MessageChannel` as functions that throw, and one that has thrown is not tried again.
+ * Resolves in the next turn of the event loop; pending requests go out before it. It never rejects: some edge sandboxes
+ * define `setImmediate` and `MessageChannel` as functions that throw, and one that has thrown is not tried again.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,3 +1,5 @@
+/** Plans when a drain polls for tasks. */
+
 const NEVER = Number.POSITIVE_INFINITY;
 
 export interface PollOptions {
@@ -18,7 +20,7 @@ const DUE_POLL_MS = 50;
 /** Delay before the next poll after a settlement was sent alone; a notification ends it early. */
 const SOON_MS = 10;
 
-/** Plans when a drain with free slots polls for tasks that no notification has announced. */
+/** Polls find the tasks that no notification has announced. They are planned while slots are free. */
 export class PollSchedule {
   readonly #options: PollOptions;
   #atMs = NEVER;
@@ -37,8 +39,8 @@ export class PollSchedule {
   }
 
   /**
-   * Plans the next poll, unless one is planned: at `dueAtMs` at the latest, when the next task is known to be due. If that
-   * is past, tasks are due that could not be claimed: other workers hold them, or their names have no slot.
+   * Plans the next poll, unless one is planned: at `dueAtMs` at the latest, when the next task is known to be due. If
+   * that is past, tasks are due that could not be claimed: other workers hold them, or their names have no slot.
    * `needsPolling`: the drain waits for something that the database never announces.
    */
   plan(nowMs: number, dueAtMs: number, needsPolling: boolean): void {

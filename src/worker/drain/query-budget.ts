@@ -25,8 +25,8 @@ export interface QueryPlan {
 }
 
 /**
- * Budgets the statements that a drain may send where a platform limits them. Settlements come first, then heartbeats, then
- * claims, and polls last: each is sent only if enough is left for those before it.
+ * Budgets the statements that a drain may send where a platform limits them. Settlements come first, then heartbeats,
+ * then claims, and polls last: each is sent only if enough is left for those before it.
  */
 export class QueryBudget implements SharedQueries {
   /** Counts what the drain sends, and what its handlers send through their contexts. */
@@ -49,10 +49,10 @@ export class QueryBudget implements SharedQueries {
   }
 
   /**
-   * Whether a handler may send `statements`: enough must be left to settle everything that is held. A handler that has sent
-   * nothing is refused sooner, so that those that have begun can end; its task is released as if it had never run.
-   * The first handler of the drain may always begin, and use everything that is left while no other has begun: with few
-   * queries no handler ever could otherwise.
+   * Whether a handler may send `statements`: enough must be left to settle everything that is held. A handler that
+   * has sent nothing is refused sooner, so that those that have begun can end; its task is released as if it had
+   * never run. The first handler of the drain may always begin, and use everything that is left while no other has
+   * begun: with few queries no handler ever could otherwise.
    */
   grants(share: QueryShare, statements: number): boolean {
     if (!this.isLimited) return true;
@@ -90,8 +90,8 @@ export class QueryBudget implements SharedQueries {
   }
 
   /**
-   * How long settlements and claims wait for more of their kind while handlers run, so that the remaining round trips last
-   * for the remaining time. No lease expires meanwhile.
+   * How long settlements and claims wait for more of their kind while handlers run, so that the remaining round trips
+   * last for the remaining time. No lease expires meanwhile.
    */
   gatherMs(limited: boolean): number {
     if (!this.isLimited) return 0;

@@ -1,3 +1,5 @@
+/** What a drain knows about the tasks that it does not hold. */
+
 import { monotonicMs } from "../../core/clock.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
 
@@ -16,7 +18,10 @@ export class QueueSnapshot {
   /** The version that the last claim saw. */
   #seenVersion = 0;
 
-  /** Which tasks are queued or running has changed, other than by a settlement that shared its round trip with a claim. */
+  /**
+   * Which tasks are queued or running has changed, other than by a settlement that shared its round trip with a
+   * claim.
+   */
   invalidate(): void {
     this.#version++;
   }

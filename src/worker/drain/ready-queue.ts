@@ -59,8 +59,8 @@ export class ReadyQueue {
   }
 
   /**
-   * Attempts to announce so that at least `window` tasks may start; none if as many may already. The last one of each lease
-   * stands for those before it.
+   * Attempts to announce so that at least `window` tasks may start; none if as many may already. The last one of each
+   * lease stands for those before it.
    */
   toAnnounce(window: number): Attempt[] {
     let startable = this.size - this.#unannounced;

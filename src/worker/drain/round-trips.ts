@@ -23,8 +23,9 @@ const OUTAGE: Backoff = { baseMs: 200, capMs: 5000 };
 const FATAL = ["PROTOCOL_VERSION_MISMATCH", "SCHEMA_MISMATCH"];
 
 /**
- * Makes the round trips of a drain, one at a time. After a failed one it tries again, until the time is up, and sends again
- * the cycle whose outcome is unknown. Only a short drain that holds nothing fails with the first error: nothing is lost then.
+ * Makes the round trips of a drain, one at a time. After a failed one it tries again, until the time is up, and sends
+ * again the cycle whose outcome is unknown. Only a short drain that holds nothing fails with the first error: nothing
+ * is lost then.
  */
 export class RoundTrips {
   readonly #settings: DrainSettings;

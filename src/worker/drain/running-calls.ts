@@ -4,7 +4,10 @@ import type { LoopWatch } from "./event-loop-monitor.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** The handler calls of a drain that have not returned: when their time is up, and which ran during a block of the event loop. */
+/**
+ * The handler calls of a drain that have not returned: when their time is up, and which ran during a block of the
+ * event loop.
+ */
 export class RunningCalls {
   readonly #calls = new Set<HandlerCall>();
   readonly #stopAtMs: number;
@@ -15,8 +18,8 @@ export class RunningCalls {
   #endedLate: HandlerCall[] = [];
 
   /**
-   * `stopAtMs`: when all calls are stopped, on the monotonic clock. `cutOffMs`: how long a call that was stopped may take to
-   * return.
+   * `stopAtMs`: when all calls are stopped, on the monotonic clock. `cutOffMs`: how long a call that was stopped may
+   * take to return.
    */
   constructor(stopAtMs: number, cutOffMs: number) {
     this.#stopAtMs = stopAtMs;
@@ -91,7 +94,10 @@ export class RunningCalls {
     this.#expireAt(nowMs + this.#cutOffMs);
   }
 
-  /** Resolves when all calls have returned or were cut off. Those that still run, since the drain has failed, are stopped. */
+  /**
+   * Resolves when all calls have returned or were cut off. Those that still run, since the drain has failed, are
+   * stopped.
+   */
   async returned(until: (atMs: number) => Promise<void>): Promise<void> {
     if (this.size > 0) this.expireAll("ran in a drain that failed", monotonicMs());
     while (this.size > 0) {

@@ -6,8 +6,8 @@ import { refusesContent, settleByHalves } from "./settle-by-halves.ts";
 import { startOf } from "./start-gate.ts";
 
 /**
- * Sends a cycle in one round trip. If the database refuses the content of a settlement, it settles the attempts by halves,
- * announces no starts, and claims last.
+ * Sends a cycle in one round trip. If the database refuses the content of a settlement, it settles the attempts by
+ * halves, announces no starts, and claims last.
  */
 export async function sendCycle(
   { attempts, starts, request, resent }: Cycle,

@@ -1,3 +1,5 @@
+/** Settles around a value that the database refuses, so that it fails no other task. */
+
 import { describeError } from "../../core/errors/describe-error.ts";
 import { envelope } from "../../core/errors/error-envelope.ts";
 import { type DriverError, isRefusal } from "../../core/errors/errors.ts";
@@ -7,15 +9,18 @@ import type { Attempt } from "../handler/attempt.ts";
 
 type Settle = (settlements: readonly Settlement[]) => Promise<readonly SettleResult[]>;
 
-/** Whether the database refused what a settlement holds: a value that it cannot take, or one that a constraint forbids. */
+/**
+ * Whether the database refused the content of a settlement: a value that it cannot store, or that a constraint
+ * forbids.
+ */
 export function refusesContent(error: unknown): boolean {
   return isRefusal(error) && ["invalid-value", "conflict"].includes((error as DriverError).kind);
 }
 
 /**
- * Settles attempts of which at least one has a value that the database refuses, by halves, so that all others go through.
- * Only the settlement of such a value is replaced. Any other error says nothing of the task and is thrown: what was not
- * settled by then is to be sent again.
+ * Settles attempts, at least one of which has a value that the database refuses, by halves, so that all others are
+ * stored. The refused settlement is replaced by one that the database can store. Any other error is thrown, since it
+ * says nothing about the tasks: the attempts that are not settled by then are to be sent again.
  */
 export async function settleByHalves(attempts: readonly Attempt[], settle: Settle): Promise<SettleResult[]> {
   if (attempts.length === 1) return [await settleAlone(attempts[0]!, settle)];
@@ -43,21 +48,21 @@ async function settleAlone(attempt: Attempt, settle: Settle): Promise<SettleResu
   try {
     return (await settle([attempt.settlement!]))[0]!;
   } catch (error) {
-    if (refusesContent(error)) attempt.replaceSettlement(settlement); // it was not the value, if this is refused too
+    if (refusesContent(error)) attempt.replaceSettlement(settlement); // the value was not the reason
     throw error;
   }
 }
 
-/** A result that the database cannot hold fails its task; an error keeps its outcome, with a text that it can hold. */
+/** A result that cannot be stored fails its task; an error keeps its outcome, with a text that can be stored. */
 function replaced(settlement: Settlement, refusal: unknown): Settlement {
   const { id, workerId, attempt } = settlement;
   if ("error" in settlement) return { ...settlement, error: plainText(settlement.error) };
-  const { name, message, code: _, stack: __, ...said } = describeError(refusal as Error);
-  const error = envelope(name, "unserializable_result", message, false, said as Json);
+  const { name, message, code: _, stack: __, ...details } = describeError(refusal as Error);
+  const error = envelope(name, "unserializable_result", message, false, details as Json);
   return { id, workerId, attempt, outcome: "fail", error: plainText(error) };
 }
 
-/** Printable ASCII, which every encoding of a database has. */
+/** The same in printable ASCII, which every encoding of a database has. */
 function plainText(error: ErrorEnvelope): ErrorEnvelope {
   return JSON.parse(JSON.stringify(error).replace(/[^ -~]/gu, "?"));
 }

@@ -7,7 +7,10 @@ import { FairRotation } from "./fair-rotation.ts";
 import { ReadyQueue } from "./ready-queue.ts";
 import { StartForecast } from "./start-forecast.ts";
 
-/** Slots that one or more names share: how many are free, which tasks wait for them, and what a claim asks for to fill them. */
+/**
+ * Slots that one or more names share: how many are free, which tasks wait for them, and what a claim asks for to fill
+ * them.
+ */
 export class SlotPool {
   readonly members: readonly HandlerSlots[];
   readonly slots: number;
@@ -103,13 +106,13 @@ export class SlotPool {
   }
 
   /**
-   * What it asks for in a claim of at most `limit` tasks. A name that has no room, or whose runs are longer than `leftMs`,
-   * has the quota 0: it only counts for the next due time.
+   * What it asks for in a claim of at most `limit` tasks. A name that has no room, or whose runs are longer than
+   * `leftMs`, has the quota 0: it only counts for the next due time.
    */
   ask(limit: number, leftMs: number): ClaimPool {
     const lanes: Lane[] = [];
     const ahead = this.#ahead;
-    // Tasks that start before the next round trip need no announcement: only those after them are claimed as a prefetch.
+    // Tasks that start before the next round trip need no announcement: only those after them are prefetched.
     const prefetch = Math.max(0, ahead - this.#forecast.window);
     let least = Number.POSITIVE_INFINITY;
     for (const { registration, free, ready, inFlight, needsMs } of this.members) {

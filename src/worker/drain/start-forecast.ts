@@ -1,6 +1,6 @@
 /**
- * Forecasts how many tasks of a pool start while a round trip is in flight, from how many did during the last ones. That
- * many are worth claiming ahead of the free slots, and their starts are announced together.
+ * Forecasts how many tasks of a pool start while a round trip is in flight, from how many did during the last ones.
+ * That many are worth claiming ahead of the free slots, and their starts are announced together.
  */
 export class StartForecast {
   readonly #prefetch: number;
@@ -43,8 +43,8 @@ export class StartForecast {
   }
 
   /**
-   * Computes the window of the round trip that is composed now: three times the starts since the last one, and 32 times the
-   * last window if it was too small (`wasExhausted`). It shrinks slowly.
+   * Computes the window of the round trip that is composed now: three times the starts since the last one, and 32
+   * times the last window if it was too small (`wasExhausted`). It shrinks slowly.
    */
   nextWindow(wasExhausted: boolean): number {
     const recent = 3 * (this.#started - this.#startedAtWindow);

@@ -1,3 +1,5 @@
+/** Decides which ready tasks may start. */
+
 import { byClaimOrder } from "../../core/operations/claim-result.ts";
 import type { Start } from "../../core/operations/settle.ts";
 import type { Task } from "../../core/task.ts";
@@ -7,12 +9,13 @@ import type { SlotPool } from "./slot-pool.ts";
 const NO_LIMIT = Number.POSITIVE_INFINITY;
 
 /**
- * Decides which ready tasks may start, by two rules:
+ * Two rules decide whether a ready task may start:
  *
- * - A suspect, which is a task whose worker vanished while it ran, runs among few others or alone. If the worker vanishes
- *   again, few tasks are suspected. So a harmless task loses at most two attempts to one that kills its workers.
- * - A task that the database takes for not started waits until a round trip has announced its start, so that a vanished
- *   worker does not make suspects of tasks that never ran.
+ * - A suspect, which is a task whose worker vanished while it ran, runs among few others or alone. If the worker
+ *   vanishes again, few tasks are suspected. So a harmless task loses at most two attempts to one that kills its
+ *   workers.
+ * - A task that the database takes for not started waits until a round trip has announced its start, so that a
+ *   vanished worker does not make suspects of tasks that never ran.
  */
 export class StartGate {
   readonly #pools: readonly SlotPool[];
@@ -101,8 +104,8 @@ export class StartGate {
 }
 
 /**
- * Most calls at once while this task runs, its call included. A task whose worker vanished once runs among half as many as
- * there are slots; if it may not crash again, or has crashed twice, it runs alone.
+ * Most calls at once while this task runs, its call included. A task whose worker vanished once runs among half as
+ * many as there are slots; if it may not crash again, or has crashed twice, it runs alone.
  */
 function maxCallsWith({ crashes, maxCrashes, attempt, maxAttempts }: Task, slots: number): number {
   if (crashes === 0) return NO_LIMIT;

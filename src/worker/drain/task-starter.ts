@@ -1,3 +1,5 @@
+/** Starts ready tasks in free slots. */
+
 import { monotonicMs } from "../../core/clock.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import { HandlerCall, type HandlerCallOwner } from "../handler/handler-call.ts";
@@ -18,7 +20,7 @@ export interface TaskStarterParts {
   onCallEnded(call: HandlerCall): void;
 }
 
-/** Starts ready tasks in free slots: begins the calls of their handlers, and ends them when they have returned. */
+/** Begins the calls of handlers for ready tasks, and ends them when they have returned. */
 export class TaskStarter implements HandlerCallOwner {
   readonly #options: HeldTasksOptions;
   readonly #parts: TaskStarterParts;

@@ -27,7 +27,9 @@ export class TripDeadlines {
     this.#endAtMs = Math.max(settings.deadlineMs, monotonicMs() + MIN_ANSWER_TIME_MS);
   }
 
-  /** A continuous drain was stopped: its handlers may go on for `graceMs`, and their outcomes are sent a while longer. */
+  /**
+   * A continuous drain was stopped: its handlers may go on for `graceMs`, and their outcomes are sent a while longer.
+   */
   endSoon(nowMs: number, graceMs: number): void {
     this.#lastTryAtMs = nowMs + LAST_TRIES_MS;
     this.#endAtMs = this.#lastTryAtMs + graceMs;

@@ -85,14 +85,20 @@ export class TripSchedule {
     return this.#cycledAtMs + queries.gatherMs(snapshot.limited);
   }
 
-  /** Whether a handler may be waiting for a task that has ended or is new. To gather would be to wait for that handler. */
+  /**
+   * Whether a handler may be waiting for a task that has ended or is new. To gather would be to wait for that
+   * handler.
+   */
   get #isAwaited(): boolean {
     const { settings, held } = this.#parts;
     const { signals } = settings.wadi;
     return (this.#cycles.hasNewTasks && signals.awaits()) || held.outbox.some(({ id }) => signals.awaits(id));
   }
 
-  /** Whether a claim is due in any case: the first one, and the one by which a short drain learns that nothing is left. */
+  /**
+   * Whether a claim is due in any case: the first one, and the one by which a short drain learns that nothing is
+   * left.
+   */
   get #mustClaim(): boolean {
     const { settings, held, snapshot, totals, queries } = this.#parts;
     const isFirst = totals.roundTrips === 0;

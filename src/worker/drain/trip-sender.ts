@@ -1,3 +1,5 @@
+/** Sends the round trips of a drain, and applies their answers. */
+
 import { monotonicMs } from "../../core/clock.ts";
 import type { CallOptions } from "../../core/session/call-options.ts";
 import type { Cycles } from "./cycles.ts";
@@ -11,7 +13,7 @@ export interface TripSenderParts extends DrainParts {
   readonly schedule: TripSchedule;
 }
 
-/** Sends the round trips of a drain, and applies their answers: heartbeats, cycles, and checks for cancels. */
+/** A round trip is a heartbeat, a cycle or a check for cancels. */
 export class TripSender {
   readonly #parts: TripSenderParts;
 

@@ -45,10 +45,11 @@ export class UnclaimedTasks {
       return `"${name}" (${tasks < 100 ? tasks : "100 or more"} in the queue "${queue}")`;
     });
     const rest = this.#unhandled.length > MAX_NAMES ? " and others" : "";
+    const nextStep = "register a handler with worker.task, or run a worker that has one";
     log(
       this.#logger,
       "warn",
-      `tasks are due that this worker has no handler for: ${list.join(", ")}${rest}; register a handler with worker.task, or run a worker that has one`,
+      `tasks are due that this worker has no handler for: ${list.join(", ")}${rest}; ${nextStep}`,
     );
   }
 

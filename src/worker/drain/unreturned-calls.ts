@@ -1,8 +1,8 @@
 import type { Attempt } from "../handler/attempt.ts";
 
 /**
- * Calls of a worker that go on although their attempts have ended, and the tasks that must not start before they return.
- * All drains of a worker share it.
+ * Calls of a worker that go on although their attempts have ended, and the tasks that must not start before they
+ * return. All drains of a worker share it.
  */
 export class UnreturnedCalls {
   readonly #retriesByAttempt = new Map<Attempt, (() => void)[]>();
@@ -21,8 +21,9 @@ export class UnreturnedCalls {
   }
 
   /**
-   * Whether `attempt` must not start yet: a call still works on the same task, or on one with the same fleet-wide limit,
-   * whose place in the limit is free in the database although the call goes on. `retry` is called once that call returns.
+   * Whether `attempt` must not start yet: a call still works on the same task, or on one with the same fleet-wide
+   * limit, whose place in the limit is free in the database although the call goes on. `retry` is called once that
+   * call returns.
    */
   blocks(attempt: Attempt, retry: () => void): boolean {
     if (this.#retriesByAttempt.size === 0) return false;

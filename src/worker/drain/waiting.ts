@@ -1,3 +1,5 @@
+/** How a drain waits. */
+
 import { report } from "../hooks.ts";
 import type { DrainSettings } from "./drain-options.ts";
 import { PollSchedule } from "./poll-schedule.ts";
@@ -17,11 +19,11 @@ export interface Listeners {
 }
 
 /**
- * How a drain waits, in every state: until a time, or until something wakes it sooner. An answer, the end of a task, a
- * notification and an abort wake it. Polls replace the notifications that a database does not send.
+ * How a drain waits, in every state: until a time, or until something wakes it sooner. An answer, the end of a task,
+ * a notification and an abort wake it. Polls replace the notifications that a database does not send.
  *
- * A continuous drain opens a connection that listens. A short drain only hears what others listen to; it polls sooner, and
- * not at all where the database announces new tasks.
+ * A continuous drain opens a connection that listens. A short drain only hears what others listen to; it polls
+ * sooner, and not at all where the database announces new tasks.
  */
 export class Waiting {
   readonly polls: PollSchedule;

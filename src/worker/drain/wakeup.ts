@@ -15,7 +15,10 @@ export class Wakeup {
     this.#resolve = null;
   };
 
-  /** Resolves when it is woken or at `atMs`. It may resolve sooner: an earlier timer is kept, since a new one costs more. */
+  /**
+   * Resolves when it is woken or at `atMs`. It may resolve sooner: an earlier timer is kept, since a new one costs
+   * more.
+   */
   until(atMs: number): Promise<void> {
     if (this.#isDue) {
       this.#isDue = false;

@@ -31,11 +31,11 @@ describe("a watch of the event loop", () => {
     }
   };
   const watch = (leaseMs: number) => {
-    const onLook = (found: Block | null) => {
+    const onTick = (found: Block | null) => {
       looks++;
       if (found !== null) blocks.push(found);
     };
-    watching = watchEventLoop(leaseMs, onLook, { now: () => nowMs, cpu: () => cpuMs });
+    watching = watchEventLoop(leaseMs, onTick, { now: () => nowMs, cpu: () => cpuMs });
     return watching;
   };
   const lengths = () => blocks.map(({ blockedMs }) => blockedMs);
@@ -52,7 +52,7 @@ describe("a watch of the event loop", () => {
     turn(1000);
     block(5000);
     turn(1000);
-    expect(blocks).toEqual([{ blockedMs: 5000, heldFromMs: 2000, cpuMs: 5000 }]);
+    expect(blocks).toEqual([{ blockedMs: 5000, affectsFromMs: 2000, cpuMs: 5000 }]);
     turn(60_000);
     expect(lengths()).toEqual([5000]);
   });
