@@ -29,11 +29,14 @@ export interface BetterSqlite3Options {
    * @default "full" except for claims in the write-ahead log, else "keep"
    */
   readonly synchronous?: "keep" | "normal" | "full" | "extra" | undefined;
-  /** Longest wait for a lock, in milliseconds. Minimum `0`. @default the handle's busy timeout, or 5000 if it has none */
+  /**
+   * Longest wait for a lock, in milliseconds. Minimum `0`.
+   * @default the handle's busy timeout, or 5000 if it has none
+   */
   readonly busyTimeoutMs?: number | undefined;
   /**
-   * Whether waits and workers are notified of commits by other connections, found by reading `pragma data_version` every
-   * 20 to 50 ms while a wait or a worker is active. @default true for a file
+   * Whether waits and workers are notified of commits by other connections, found by reading `pragma data_version`
+   * every 20 to 50 ms while a wait or a worker is active. @default true for a file
    */
   readonly listen?: boolean | undefined;
 }

@@ -20,8 +20,8 @@ const LIMITS: Limits = {
 };
 
 /**
- * An executor on the SQLite of a Durable Object: `durableObject(ctx.storage)`. Its class needs `new_sqlite_classes` in the
- * Wrangler configuration.
+ * An executor on the SQLite of a Durable Object: `durableObject(ctx.storage)`. Its class needs `new_sqlite_classes`
+ * in the Wrangler configuration.
  *
  * The engine runs in the object's thread: nothing is sent over a network, and no other writer can hold a lock.
  */

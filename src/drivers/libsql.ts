@@ -1,7 +1,7 @@
 /**
- * The driver for libSQL and Turso, with `@libsql/client` on Node.js and its web build elsewhere. It has no interactive
- * transactions. There is no push: commits of other connections to a file are noticed by polling its data version, and with
- * a server waits and workers poll.
+ * The driver for libSQL and Turso, with `@libsql/client` on Node.js and its web build elsewhere. It has no
+ * interactive transactions. There is no push: commits of other connections to a file are noticed by polling its data
+ * version, and with a server waits and workers poll.
  */
 
 import type { Executor, Limits, SendOptions } from "../core/executor.ts";
@@ -33,8 +33,8 @@ export interface LibsqlOptions {
   readonly busyTimeoutMs?: number | undefined;
   /**
    * Whether waits and workers are notified of commits by other connections to a `file:` database, found by reading
-   * `pragma data_version` every 20 to 50 ms while a wait or a worker is active. Turn it off for an embedded replica, whose
-   * changes arrive with `sync()`.
+   * `pragma data_version` every 20 to 50 ms while a wait or a worker is active. Turn it off for an embedded replica,
+   * whose changes arrive with `sync()`.
    * @default true for a `file:` database
    */
   readonly listen?: boolean | undefined;
@@ -48,15 +48,18 @@ const SERVER_LIMITS: Limits = {
   maxResponseBytes: 10_000_000, // the default of sqld
 };
 
-/** What may need the write lock. A read with such a word in a text is taken for a write: it waits for a lock now and then. */
+/**
+ * What may need the write lock. A read with such a word in a text is taken for a write: it waits for a lock now and
+ * then.
+ */
 const WRITES = /\b(?:insert|update|delete|replace|create|alter|drop|analyze|vacuum|reindex)\b/i;
 
 /**
  * An executor on a libSQL client, which the application closes: `file:`, `:memory:`, HTTP and the web build.
  *
- * On a `file:` database the client blocks the event loop while it waits for a lock, for at most its `timeout` option, which
- * is 0 by default. Leave it at 0: Wadi waits for locks without blocking. After a lock the client needs a `reconnect()` to
- * commit batches again; Wadi calls it, and that ends a read transaction you have open on the client.
+ * On a `file:` database the client blocks the event loop while it waits for a lock, for at most its `timeout` option,
+ * which is 0 by default. Leave it at 0: Wadi waits for locks without blocking. After a lock the client needs a
+ * `reconnect()` to commit batches again; Wadi calls it, and that ends a read transaction you have open on the client.
  */
 export function libsql(
   client: LibsqlClientLike,

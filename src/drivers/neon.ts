@@ -1,69 +1,46 @@
-import { causeChain } from "../core/errors/causes.ts";
-import type { ErrorClass, Executor, Limits, Row, Statement } from "../core/executor.ts";
-import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
-import { classifySqlState, failedToConnect, sqlStateOf } from "./postgres/sqlstate.ts";
-import { checkClient, checkOptions } from "./shared/options.ts";
-import { isOverQuota } from "./shared/quota.ts";
+/**
+ * The driver for Neon's SQL over HTTP, with `@neondatabase/serverless` on any platform with `fetch`. It has no
+ * interactive transactions and no push: waits and workers poll.
+ */
 
+import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
+import type {
+  NeonQueryFunctionLike,
+  NeonQueryLike,
+  NeonQueryOptions,
+  NeonTransactionOptions,
+} from "./postgres/neon-client.ts";
+import { classifyNeon } from "./postgres/neon-errors.ts";
+import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
+import { checkClient, checkOptions } from "./shared/options.ts";
+
+export type {
+  NeonQueryFunctionLike,
+  NeonQueryLike,
+  NeonQueryOptions,
+  NeonTransactionOptions,
+} from "./postgres/neon-client.ts";
 export type { PgSchemaOption } from "./postgres/schema.ts";
 
-/** How one query is sent and read. */
-export interface NeonQueryOptions {
-  arrayMode: false;
-  fullResults: false;
-  types: { getTypeParser(): (cell: string) => string };
-  fetchOptions?: { signal: AbortSignal };
-}
-
-/** The subset of what `neon(url)` of `@neondatabase/serverless` returns that is used. */
-export interface NeonQueryFunctionLike<Q extends NeonQueryLike = NeonQueryLike> {
-  (strings: TemplateStringsArray, ...params: unknown[]): Q;
-  /** Sends nothing by itself: every `then` or `await` sends the query once more. */
-  query(text: string, params: unknown[], options: NeonQueryOptions): PromiseLike<unknown>;
-  transaction(queries: never, options: NeonTransactionOptions): Promise<unknown[]>;
-}
-
-/** A query of the Neon driver that was not sent yet. */
-export interface NeonQueryLike extends PromiseLike<unknown> {
-  readonly queryData: unknown;
-}
-
-/** How an array of queries is sent as one transaction, and read. */
-export interface NeonTransactionOptions {
-  isolationLevel: "ReadCommitted";
-  arrayMode: false;
-  fullResults: false;
-  fetchOptions?: { signal: AbortSignal };
-}
-
-const limits: Limits = {
-  // Quotes are escaped in a request: JSON text can come near twice its size.
+const LIMITS: Limits = {
+  // Quotes are escaped in a request, which can almost double the size of JSON text.
   maxParamBytes: 4_000_000,
   maxBatchStatements: 1_000,
   maxRequestBytes: 10 * 1024 * 1024,
   maxResponseBytes: 10 * 1024 * 1024,
 };
 
-/** Cells stay text. Types count only where they are given for each query, not for a client or a transaction. */
+/** Cells stay text. The Neon driver reads types only from the options of a query, not of a client or a transaction. */
 const AS_TEXT: NeonQueryOptions = {
   arrayMode: false,
   fullResults: false,
   types: { getTypeParser: () => (cell) => cell },
 };
 
-/** Statuses that say the statement was not run; after any other the proxy may have lost its answer. */
-const STATUS: Readonly<Record<string, ErrorClass>> = {
-  "401": "denied",
-  "402": "busy", // over a quota
-  "403": "denied",
-  "404": "denied",
-  "405": "rejected",
-  "413": "invalid-value", // the request is too large
-  "429": "busy",
-  "507": "response-too-large", // after the work
-};
-
-/** Locks taken by one statement must show the next one what was committed meanwhile. Rows are objects whatever the client says. */
+/**
+ * After one statement waited for a lock, the next must see what was committed meanwhile. Rows are objects, whatever the
+ * client's defaults are.
+ */
 const TRANSACTION: NeonTransactionOptions = {
   isolationLevel: "ReadCommitted",
   arrayMode: false,
@@ -80,57 +57,34 @@ export function neonHttp<Q extends NeonQueryLike>(
     "transaction",
   ]);
   checkOptions("neonHttp", options, { schema: null });
-  // What `query` gives is what a template gives, but for the shape of its results.
+  // A query of `sql.query` has the same type as one of a template; only the form of its result differs.
   const query = ({ sql: text, params }: Statement, signal?: AbortSignal) =>
     sql.query(text, [...params], { ...AS_TEXT, ...abortedBy(signal) }) as Q;
   const sendAll = async (queries: readonly Q[], signal?: AbortSignal) =>
     (await sql.transaction(queries as never, { ...TRANSACTION, ...abortedBy(signal) })) as Row[][];
+  const prepare = (statements: readonly Statement[]) => statements.map((statement) => query(statement));
   return {
     name: "neon-http",
     dialect: "postgres",
     protocol: protocolIn(options.schema),
-    limits,
+    limits: LIMITS,
     database: sql,
     run: async (statement, { signal } = {}) => (await query(statement, signal)) as Row[],
     batch: async (statements, { signal } = {}) =>
-      statements.length === 0
-        ? []
-        : sendAll(
-            statements.map((statement) => query(statement)),
-            signal,
-          ),
+      statements.length === 0 ? [] : sendAll(prepare(statements), signal),
     native: {
-      prepare: (statements) => statements.map((statement) => query(statement)),
+      prepare,
       is: (value): value is Q => (value as Q | null)?.queryData !== undefined,
       batch: (queries, { signal } = {}) => sendAll(queries, signal),
-      // The results are as the owner's transaction asked for them.
+      // The form depends on the options of the application's transaction.
       rows: (result) => (Array.isArray(result) ? result : (result as { rows: Row[] }).rows),
     },
-    classify,
+    classify: classifyNeon,
     close: async () => {},
   };
 }
 
-/** An answer that nobody waits for any more holds no request of the platform's few, and Neon cancels the query. */
+/** Aborts the request, of which a platform allows only a few at a time; Neon then cancels the query. */
 function abortedBy(signal: AbortSignal | undefined): { fetchOptions?: { signal: AbortSignal } } {
   return signal === undefined ? {} : { fetchOptions: { signal } };
-}
-
-function classify(error: unknown): ErrorClass {
-  const code = sqlStateOf(error);
-  if (code !== undefined) return classifySqlState(code);
-  if (failedToConnect(error)) return "unavailable";
-  // The driver keeps a status only in its text. A 400 without SQLSTATE is a connection lost behind the proxy.
-  const { message = "" } = (causeChain(error).find(isNeonError) ?? {}) as { message?: string };
-  if (NO_DATABASE.test(message)) return "unusable";
-  if (isOverQuota(message)) return "busy";
-  const status = /^Server error \(HTTP status (\d{3})\)/.exec(message)?.[1];
-  return STATUS[status ?? ""] ?? "unknown";
-}
-
-/** What `neon(undefined)` says, with its first query. */
-const NO_DATABASE = /connection string|connection parameters/;
-
-function isNeonError(cause: object): boolean {
-  return (cause as { name?: unknown }).name === "NeonDbError";
 }

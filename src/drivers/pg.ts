@@ -21,7 +21,13 @@ import { PgSharedClient } from "./postgres/pg-shared-client.ts";
 import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
 import { checkClient, checkOptions } from "./shared/options.ts";
 
-export type { PgClientLike, PgConnectionLike, PgNotification, PgPoolLike } from "./postgres/pg-client.ts";
+export type {
+  PgClientLike,
+  PgConnectionLike,
+  PgNotification,
+  PgPoolClientLike,
+  PgPoolLike,
+} from "./postgres/pg-client.ts";
 export type { PgSchemaOption } from "./postgres/schema.ts";
 
 export interface PgOptions extends PgSchemaOption {
@@ -43,7 +49,10 @@ const LIMITS: Limits = {
   maxBatchStatements: 10_000,
 };
 
-/** After one statement waited for a lock, the next must see what was committed meanwhile, whatever the default level is. */
+/**
+ * After one statement waited for a lock, the next must see what was committed meanwhile, whatever the default level
+ * is.
+ */
 const READ_COMMITTED: Statement = { sql: "set transaction_isolation = 'read committed'", params: [] };
 
 /** Clients that have the listener of `ignore`: an executor may be made for each request. */

@@ -1,4 +1,5 @@
-// The parts of node-pg's `Pool`, `Client` and wire connection that Wadi uses, so that the driver does not import node-pg.
+// The parts of node-pg's `Pool`, `Client` and wire connection that Wadi uses, so that the driver does not import
+// node-pg.
 
 import type { Value } from "../../core/executor.ts";
 
@@ -61,7 +62,10 @@ export function transactionStatus(tx: unknown): string | null | undefined {
   return typeof client?.getTransactionStatus === "function" ? client.getTransactionStatus() : undefined;
 }
 
-/** Whether `tx` is a client with an open transaction. Clients before node-pg 8.18 have no status: they count as in one. */
+/**
+ * Whether `tx` is a client with an open transaction. Clients before node-pg 8.18 have no status: they count as in
+ * one.
+ */
 export function isInTransaction(tx: unknown): tx is PgClientLike {
   const client = tx as PgClientLike | null | undefined;
   if (typeof client?.query !== "function" || "totalCount" in client) return false;

@@ -20,10 +20,15 @@ export interface ListenClient {
 
 /** How an executor gets its connections: from the application's pool, or the application's one client. */
 export interface PgConnections {
-  /** Calls `use` with a client. If `signal` aborts, a pool's connection is destroyed, which fails the call in flight. */
+  /**
+   * Calls `use` with a client. If `signal` aborts, a pool's connection is destroyed, which fails the call in flight.
+   */
   borrow<T>(use: (borrowed: BorrowedClient) => Promise<T>, signal?: AbortSignal): Promise<T>;
   takeToListen(): Promise<ListenClient>;
 }
 
-/** Does nothing. As a listener of `error` events it keeps node-pg from ending the process: calls in flight fail anyway. */
+/**
+ * Does nothing. As a listener of `error` events it keeps node-pg from ending the process: calls in flight fail
+ * anyway.
+ */
 export function ignore(): void {}

@@ -26,20 +26,21 @@ const RECEIVE_MS = 2000;
 const ANSWER_MS = 4000;
 
 /**
- * Verifies a new connection. A pooler in transaction mode accepts LISTEN and delivers nothing: an error now is better than
- * a wait for notifications that never come.
+ * Verifies a new connection. A pooler in transaction mode accepts LISTEN and delivers nothing: an error now is better
+ * than a wait for notifications that never come.
  */
 export async function verifyReceives(connection: CheckedConnection, notify: Notify): Promise<void> {
   await connection.listen([connection.probe]);
   if (await receives(connection, notify)) return;
   throw new Error(
-    "LISTEN was accepted, but no notification arrived; a pooler in transaction mode delivers none: pass `listen: false`",
+    "LISTEN was accepted, but no notification arrived; a pooler in transaction mode delivers none: " +
+      "pass `listen: false`",
   );
 }
 
 /**
- * Whether the connection still receives notifications. If none can be sent, because the pool is exhausted or the database
- * is away, an answer on the connection itself is enough.
+ * Whether the connection still receives notifications. If none can be sent, because the pool is exhausted or the
+ * database is away, an answer on the connection itself is enough.
  */
 export async function stillReceives(
   connection: CheckedConnection,

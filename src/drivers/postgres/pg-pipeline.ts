@@ -1,33 +1,34 @@
 import type { Row, Statement, Value } from "../../core/executor.ts";
 import type { PgConnectionLike } from "./pg-client.ts";
 
-/** A statement as one connection knows it: the columns are described once, when it is parsed. */
+/** A statement that one connection has parsed. Its columns are described once, when it is parsed. */
 interface Prepared {
   readonly name: string;
   columns: readonly string[];
 }
 
-/** A program has some dozens of statements; beyond this they are generated, and not kept on the server. */
+/** A program has some dozens of statements. More than this are generated ones, which are not kept on the server. */
 const MAX_PREPARED = 500;
 
+/** By connection and SQL text. */
 let registry = new WeakMap<object, Map<string, Prepared>>();
 
-/** Makes every connection parse its statements anew. */
+/** Makes every connection parse its statements again. */
 export function forgetPrepared(): void {
   registry = new WeakMap();
 }
 
 /**
- * Statements that travel in one write and are answered in one go, a `Submittable` for `client.query`.
+ * Statements that are sent in one write and answered in one round trip, as a `Submittable` for `client.query`.
  *
- * They end in a single Sync, so that outside of a transaction block they are a transaction of their own: the
- * server commits at Sync, or has skipped what followed the first error and rolls back. There is no BEGIN that
- * could leave a failed transaction behind, and inside a transaction block they take part in it.
+ * They end in a single Sync, so that outside of a transaction block they are one transaction: at Sync the server
+ * commits, or, after an error, skips the remaining statements and rolls back. There is no BEGIN that could leave a
+ * failed transaction behind. Inside a transaction block they are a part of it.
  */
 export class PgPipeline {
   /** Whether anything may have reached the server. */
   submitted = false;
-  /** node-pg wraps this one to clear its query timeout. */
+  /** Public and writable, because node-pg wraps it to clear its query timeout. */
   callback: (error: unknown, results?: Row[][]) => void;
   readonly #statements: readonly Statement[];
   readonly #prepare: boolean;
@@ -60,7 +61,7 @@ export class PgPipeline {
         const parse = plan === undefined;
         if (plan === undefined) {
           plan = { name: keep ? statementName(sql) : "", columns: [] };
-          // An earlier try may have got as far as parsing it; closing an unknown name is no error.
+          // An earlier try may have parsed it under this name; closing an unknown name is no error.
           if (keep) connection.close({ type: "S", name: plan.name });
           if (keep) parsing.set(sql, plan);
           connection.parse({ name: plan.name, text: sql, types: [] });
@@ -73,7 +74,7 @@ export class PgPipeline {
       connection.sync();
       return null;
     } catch (error) {
-      // Half a batch must never meet the Sync of another query.
+      // The Sync of another query would commit the half of the batch that was written.
       connection.stream.destroy();
       return error as Error;
     } finally {
@@ -94,7 +95,7 @@ export class PgPipeline {
 
   handleCommandComplete(): void {
     const plan = this.#plan();
-    // Parsed and described for certain; it outlives a rollback.
+    // It was certainly parsed and described, and a rollback does not undo that.
     if (plan.name !== "") this.#known.set(this.#statements[this.#results.length]!.sql, plan);
     this.#results.push(this.#rows);
     this.#rows = [];
@@ -114,7 +115,7 @@ export class PgPipeline {
 
   handleCopyInResponse(connection: PgConnectionLike): void {
     connection.sendCopyFail("COPY needs a stream, and a statement has none");
-    connection.sync(); // the first one was taken for a part of the copy stream
+    connection.sync(); // the server took the first one for a part of the copy stream
   }
 
   handleCopyData(): void {}
@@ -127,8 +128,8 @@ export class PgPipeline {
 }
 
 /**
- * The pipeline as `client` takes it. With `pipeline: true` node-pg refuses foreign queries, because a cursor
- * keeps its portal open across round trips. This one does not, so there it passes for the client's own kind.
+ * The pipeline in the form that `client` accepts. With `pipeline: true` node-pg accepts only instances of its `Query`,
+ * because a cursor keeps its portal open across round trips. A pipeline does not, so it is made to look like a `Query`.
  */
 export function queryFor(client: object, pipeline: PgPipeline): PgPipeline {
   const { Query } = client.constructor as { Query?: { prototype: object } };
@@ -137,12 +138,12 @@ export function queryFor(client: object, pipeline: PgPipeline): PgPipeline {
   return Object.setPrototypeOf(pipeline, Object.create(Query.prototype, methods));
 }
 
-/** Every value goes as text and gets its type from the statement. */
+/** Each parameter is sent as text, and the statement decides its type. */
 function toText(value: Value): string | null {
   return value === null ? null : String(value);
 }
 
-/** The same name for the same text everywhere, so that it does no harm behind a pooler that shares sessions. */
+/** The same text has the same name in every process, so that a pooler that shares sessions does not mix them up. */
 function statementName(sql: string): string {
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;

@@ -13,7 +13,9 @@ const OPENING_MS = 5000;
 /** SQLSTATEs of a server that does not serve any more: now a standby, or shutting down. */
 const MOVED = /^(?:25006|57P0[123])$/;
 
-/** Internals of a node-pg pool. If a version lacks them, connections that hang while they are opened are not cut off. */
+/**
+ * Internals of a node-pg pool. If a version lacks them, connections that hang while they are opened are not cut off.
+ */
 interface PoolInternals {
   readonly _clients?: readonly (PgClientLike & { readonly _connecting?: boolean })[];
 }
@@ -24,7 +26,9 @@ const answeredAtMs = new WeakMap<PgClientLike, number>();
 /** By pool: connections whose last answer is older are not trusted. */
 const suspectBeforeMs = new WeakMap<PgPoolLike, number>();
 
-/** Lends the connections of a pool, and drops those that are silent or lead to a server that does not serve any more. */
+/**
+ * Lends the connections of a pool, and drops those that are silent or lead to a server that does not serve any more.
+ */
 export class PgPoolConnections implements PgConnections {
   readonly #pool: PgPoolLike;
   readonly #unsent: UnsentErrors;

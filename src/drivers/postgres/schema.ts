@@ -1,3 +1,5 @@
+// The `schema` option of the Postgres drivers: the SQL with that schema before the names of tables and functions.
+
 import { InvalidArgument } from "../../core/errors/wadi-error.ts";
 import type { Executor } from "../../core/executor.ts";
 import { postgres, postgresIn } from "../../protocol/postgres.ts";
@@ -6,14 +8,14 @@ type Protocol = Executor["protocol"];
 
 export interface PgSchemaOption {
   /**
-   * The schema that holds Wadi's tables; the migrations create it where it is missing. Its name becomes part of each
+   * The schema that holds Wadi's tables; the migrations create it if it is missing. Its name becomes part of each
    * statement's text, so it works behind a transaction-mode pooler too. Producers and workers must agree on it.
    * @default the connection's search path decides
    */
   readonly schema?: string | undefined;
 }
 
-/** Functions on an edge runtime make an executor for each request, and often of one schema. */
+/** A function on an edge runtime makes an executor for each request, often with the same schema. */
 const cache = new Map<string, Protocol>();
 const MAX_CACHED = 50;
 
@@ -36,9 +38,10 @@ function qualified(schema: string): Protocol {
   return {
     ...postgresIn(`${identifier}.`, `${inString}.`),
     schema,
-    // `if not exists` alone asks for the right to create schemas also where it exists.
+    // `create schema if not exists` needs the right to create schemas even if the schema exists.
     setup: [
-      `do $$ begin if to_regnamespace('${inString}') is null then create schema if not exists ${identifier}; end if; end $$`,
+      `do $$ begin if to_regnamespace('${inString}') is null ` +
+        `then create schema if not exists ${identifier}; end if; end $$`,
     ],
   };
 }
@@ -47,14 +50,15 @@ function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Postgres cuts longer names, reserves `pg_`, and a dollar could end the quotes of a function's body. */
+/** Postgres truncates longer names and reserves `pg_`; a dollar sign could end the quotes of a function's body. */
 function checkSchema(schema: unknown): void {
   const isName = typeof schema === "string" && /^(?!pg_)[^\0$]+$/.test(schema) && schema.isWellFormed();
   const bytes = typeof schema === "string" ? new TextEncoder().encode(schema).length : 0;
   if (!isName || bytes > 63) {
     const found = typeof schema === "string" ? `one of ${bytes} bytes` : typeof schema;
     throw new InvalidArgument(
-      `schema must be a name of 1 to 63 bytes that does not begin with "pg_", without dollar signs and NUL, got ${found}`,
+      `schema must be a name of 1 to 63 bytes that does not begin with "pg_", without dollar signs and NUL, ` +
+        `got ${found}`,
     );
   }
 }

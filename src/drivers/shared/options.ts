@@ -8,7 +8,10 @@ type Rule = readonly string[] | "boolean" | "milliseconds" | null;
 /** One rule for each option of a driver, and none for anything else. */
 type Rules<Options> = { readonly [Option in keyof Options]-?: Rule };
 
-/** Checks the options of a driver, so that a misspelt one is not ignored. @throws {InvalidArgument} naming the option. */
+/**
+ * Checks the options of a driver, so that a misspelt one is not ignored.
+ * @throws {InvalidArgument} naming the option.
+ */
 export function checkOptions<Options extends object>(
   driver: string,
   options: Options,
@@ -45,8 +48,9 @@ function fits(value: unknown, rule: NonNullable<Rule>): boolean {
 }
 
 /**
- * Checks that a driver was given a client of its kind. Otherwise a missing binding, or a URL in place of a client, would
- * look like an outage of the database at the first statement. The value is never quoted: it may be a connection string.
+ * Checks that a driver was given a client of its kind. Otherwise a missing binding, or a URL in place of a client,
+ * would look like an outage of the database at the first statement. The value is never quoted: it may be a connection
+ * string.
  *
  * @throws {InvalidArgument}
  */

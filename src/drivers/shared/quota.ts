@@ -1,8 +1,14 @@
 /** What platforms answer when an account, a plan or an invocation has used up its quota. Nothing was written. */
-const OVER_QUOTA =
-  /\bquota\b|\bfree[- ]tier\b|\bdaily\b.*\blimit|\bexceeded (?:the )?(?:maximum|allowed|daily)\b|maximum DB size|too many (?:API requests|subrequests)/i;
+const OVER_QUOTA = [
+  /\bquota\b/i,
+  /\bfree[- ]tier\b/i,
+  /\bdaily\b.*\blimit/i,
+  /\bexceeded (?:the )?(?:maximum|allowed|daily)\b/i,
+  /maximum DB size/i,
+  /too many (?:API requests|subrequests)/i,
+];
 
 /** Whether an error's message says that a quota is used up. Platforms send no code for it. */
 export function isOverQuota(message: string): boolean {
-  return OVER_QUOTA.test(message);
+  return OVER_QUOTA.some((pattern) => pattern.test(message));
 }

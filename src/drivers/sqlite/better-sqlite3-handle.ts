@@ -13,8 +13,8 @@ interface Prepared {
 const MAX_CACHED_STATEMENTS = 500;
 
 /**
- * The application's better-sqlite3 handle, as Wadi uses it: cached statements, transactions, savepoints, and settings that
- * are restored after each use.
+ * The application's better-sqlite3 handle, as Wadi uses it: cached statements, transactions, savepoints, and settings
+ * that are restored after each use.
  */
 export class BorrowedHandle {
   /** The handle's busy timeout in milliseconds when it was borrowed. */

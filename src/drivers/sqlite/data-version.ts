@@ -16,8 +16,8 @@ const QUIET_AFTER_MS = 60_000;
 const BUSY_PAUSE_MS = 250;
 
 /**
- * `listen` for a file that other connections write to: SQLite counts their commits in `pragma data_version`, which is read
- * on a short timer while there is a subscription. After any commit every channel is notified, without a payload.
+ * `listen` for a file that other connections write to: SQLite counts their commits in `pragma data_version`, which is
+ * read on a short timer while there is a subscription. After any commit every channel is notified, without a payload.
  *
  * @param read The version of the data; undefined while it cannot be read, such as during a transaction.
  */

@@ -1,4 +1,5 @@
-// The part of @libsql/client that Wadi uses, so that the driver does not import the package, and the form of its values.
+// The part of @libsql/client that Wadi uses, so that the driver does not import the package, and the form of its
+// values.
 
 import type { Row, Statement, Value } from "../../core/executor.ts";
 

@@ -63,7 +63,10 @@ export class StillLocked extends Error {
   }
 }
 
-/** `call`, which fails with `Unsupported` during a transaction on a client in memory: such a client has one connection. */
+/**
+ * `call`, which fails with `Unsupported` during a transaction on a client in memory: such a client has one
+ * connection.
+ */
 export function refusingOpenTransaction<T>(call: () => Promise<T>): () => Promise<T> {
   return async () => {
     try {

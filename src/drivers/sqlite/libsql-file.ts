@@ -18,7 +18,8 @@ export interface LibsqlFileOptions {
 
 /**
  * A libSQL client of a local file: waits for locks, and repairs the client after one. The client never finalizes a
- * statement that met a lock, and then SQLite refuses every later COMMIT of that connection ("SQL statements in progress").
+ * statement that met a lock, and then SQLite refuses every later COMMIT of that connection ("SQL statements in
+ * progress").
  */
 export class LibsqlFile {
   readonly #client: LibsqlClientLike;
@@ -27,8 +28,9 @@ export class LibsqlFile {
   #isConfigured: boolean;
   #needsReconnect = false;
   #reconnects = 0;
-  // A statement that met a lock keeps its view of the file until it is garbage collected, and no checkpoint gets past that
-  // view: the write-ahead log would grow without bound. So on a file that others write to, writes ask for the lock first.
+  // A statement that met a lock keeps its view of the file until it is garbage collected, and no checkpoint gets past
+  // that view: the write-ahead log would grow without bound. So on a file that others write to, writes ask for the
+  // lock first.
   #sharedUntilMs = 0;
 
   constructor(client: LibsqlClientLike, options: LibsqlFileOptions) {
@@ -87,7 +89,10 @@ export class LibsqlFile {
     }
   }
 
-  /** Whether the write lock is free. Unlike the client's other calls, this one leaves no statement behind if it is not. */
+  /**
+   * Whether the write lock is free. Unlike the client's other calls, this one leaves no statement behind if it is
+   * not.
+   */
   async #isLockFree(): Promise<boolean> {
     try {
       await this.#client.executeMultiple("begin immediate; commit");

@@ -52,6 +52,7 @@ export function isExhausted(error: unknown): boolean {
 /** The error of a call that would wait for the caller's open transaction, which may itself wait for the call. */
 export function refusedInTransaction(client: string, argument: string): Unsupported {
   return new Unsupported(
-    `the ${client} is inside a transaction that you began; make this call a part of it with wadi.with(${argument}), or call after its end`,
+    `the ${client} is inside a transaction that you began; ` +
+      `make this call a part of it with wadi.with(${argument}), or call after its end`,
   );
 }

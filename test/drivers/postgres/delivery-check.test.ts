@@ -57,7 +57,8 @@ describe("a listening connection", () => {
       "select pid from pg_stat_activity where query = 'listen \"a\"' and datname = current_database()";
     const before = (await db.admin.query(pid)).rows;
     const probes =
-      "select count(*)::int as n from pg_stat_activity where query like '%pg_notify%' and datname = current_database() and pid <> pg_backend_pid()";
+      "select count(*)::int as n from pg_stat_activity " +
+      "where query like '%pg_notify%' and datname = current_database() and pid <> pg_backend_pid()";
     checkIsDue();
     await until(async () => (await db.admin.query(probes)).rows[0].n > 0);
     const taken = [await pool.connect(), await pool.connect()];

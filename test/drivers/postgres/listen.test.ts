@@ -8,7 +8,8 @@ const notify = (channel: string, payload: string) =>
   db.admin.query("select pg_notify($1, $2)", [channel, payload]);
 const endListeners = () =>
   db.admin.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike '%listen%' and pid <> pg_backend_pid()",
+    "select pg_terminate_backend(pid) from pg_stat_activity " +
+      "where datname = current_database() and query ilike '%listen%' and pid <> pg_backend_pid()",
   );
 
 const unexpected = () => expect.fail("nothing should be heard here");

@@ -144,7 +144,7 @@ describe("a failed request", () => {
     expect(await stored()).toEqual([]);
   });
 
-  it("is too large an answer, which is not sent again, since a single statement has been committed by then", async () => {
+  it("is too large an answer, which is not sent again: a single statement was committed by then", async () => {
     const large = sql("with w as (insert into item values (1)) select repeat('x', 11000000) as x");
     expect((await failure(executor.run(large))).message).toMatch(/507/);
     expect(await failureClass(executor, executor.run(sql(large.sql.replace("(1)", "(2)"))))).toBe(
@@ -188,7 +188,8 @@ describe("a failed request", () => {
     const sleep = "select pg_sleep(60)";
     const lost = failureClass(executor, executor.batch([insert(1), sql(sleep)]));
     const kill =
-      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and state = 'active' and query = $1";
+      "select pg_terminate_backend(pid) from pg_stat_activity " +
+      "where datname = current_database() and state = 'active' and query = $1";
     await until(async () => (await admin.query(kill, [sleep])).rowCount === 1);
     expect(await lost).toBe("unknown");
     expect(await executor.run(sql("select count(*) as n from item"))).toEqual([{ n: "0" }]);

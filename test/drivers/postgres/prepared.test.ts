@@ -5,7 +5,8 @@ import { pgFixture, sql } from "../../../testing/pg-fixture.ts";
 const db = pgFixture("create table item (id int primary key)");
 const insert = (id: number) => sql("insert into item values ($1) returning *", id);
 const prepared = sql(
-  "select statement, generic_plans + custom_plans as runs from pg_prepared_statements where name like 'wadi%' and statement not like all (array['%pg_prepared%', 'set %'])",
+  "select statement, generic_plans + custom_plans as runs from pg_prepared_statements " +
+    "where name like 'wadi%' and statement not like all (array['%pg_prepared%', 'set %'])",
 );
 
 describe("prepared statements", () => {

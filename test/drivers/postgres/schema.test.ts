@@ -83,7 +83,8 @@ describe("schema", () => {
     await pool.query("create schema jobs");
     const first = protocolIn("jobs").migrations[0]!;
     for (const sql of first.statements) await pool.query(sql);
-    await pool.query(`insert into jobs.cairnq_tasks (id, name, status, payload, run_at_ms, root_id, created_at_ms, updated_at_ms)
+    await pool.query(`insert into jobs.cairnq_tasks
+      (id, name, status, payload, run_at_ms, root_id, created_at_ms, updated_at_ms)
       values ('task_old', 'job', 'queued', '1', 5, 'task_old', 5, 5)`);
     const wadi = new Wadi(pg(pool, { schema: "jobs" }));
     expect(await new Worker(wadi).task("job", () => 1).drain()).toMatchObject({ succeeded: 1 });

@@ -45,7 +45,7 @@ const insert = (id: number, bytes: number) =>
   sql("insert into item values (?, ?) returning id", id, "x".repeat(bytes));
 
 describe.each(Object.keys(disks))("a full disk, on %s", (name) => {
-  it("is a busy database that is not waited for, keeps what was committed, and takes writes once there is room", async () => {
+  it("is a busy database without a wait, keeps what was committed, and takes writes once there is space", async () => {
     const { executor, limit, close } = disks[name]!();
     await executor.run(sql("create table item (id integer primary key, body text)"));
     await limit(8);

@@ -93,7 +93,7 @@ describe("a file", () => {
     expect(await stored()).toContain("a");
   });
 
-  it("once it met a lock, asks for the next ones in a way that leaves nothing behind, and reads do not ask", async () => {
+  it("once it met a lock, tests the next ones without leaving a statement behind, and reads do not test", async () => {
     const calls: string[] = [];
     const note = <K extends "batch" | "reconnect">(name: K) => {
       const call = client[name].bind(client) as (...args: unknown[]) => never;
