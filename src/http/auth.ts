@@ -1,9 +1,11 @@
-/** Says whether a token is one of the accepted ones, in a time that does not depend on how much of it is right. */
+/** Bearer tokens: how one is read from a request and compared in constant time. */
+
+/** Whether a token is accepted. The time it takes does not depend on how much of the token is right. */
 export type TokenCheck = (token: string) => Promise<boolean>;
 
 /**
- * Compares SHA-256 digests instead of the texts: they have one length, and where two of them first differ tells
- * nothing about the secret. Every accepted token is compared to the end, whatever the others said.
+ * Compares SHA-256 digests instead of the texts: they have the same length, and the place where two digests first
+ * differ reveals nothing about the secret. The token is compared with every accepted one, even after a match.
  */
 export function tokenCheck(accepted: readonly string[]): TokenCheck {
   let digests: Promise<Uint8Array[]> | undefined;

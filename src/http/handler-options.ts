@@ -1,3 +1,5 @@
+/** The options of `createHandler`, and their checks. */
+
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
 import { integer, onlyKnown, show } from "../core/validate.ts";
@@ -6,19 +8,19 @@ import type { Wadi } from "../producer/wadi.ts";
 import type { Worker } from "../worker/worker.ts";
 
 export interface HttpHandlerOptions {
-  /** A Wadi, or a function that is called by each authorized request that needs one. */
+  /** A Wadi, or a function that every authorized request that needs one calls. */
   readonly wadi: Wadi | (() => Wadi | Promise<Wadi>);
-  /** Runs the tasks of `/drain`, which does not exist without it. */
+  /** Runs the tasks of `/drain`; without a worker that route does not exist. */
   readonly worker?: Worker | ((wadi: Wadi) => Worker) | undefined;
   /** The only tasks that may be submitted; their schemas and defaults apply. @default any name */
   readonly tasks?: readonly AnyTaskDefinition[] | undefined;
-  /** Opens every route. While it is undefined or empty, every request is refused and the log says why. */
+  /** Grants access to every route. While it is undefined or empty, every request is refused and the log says why. */
   readonly secret: string | undefined;
-  /** Opens `/drain` too, and nothing else. */
+  /** Grants access to `/drain` only. */
   readonly cronSecret?: string | undefined;
-  /** How to set the secret on this platform, for the log. */
+  /** How to set the secret on this platform; for the log. */
   readonly secretHint?: string | undefined;
-  /** What stands before `/tasks`, `/keys`, `/wait` and `/drain` in the path, such as `/api/wadi`. @default "" */
+  /** Path before `/tasks`, `/keys`, `/wait` and `/drain`, such as `/api/wadi`. @default "" */
   readonly basePath?: string | undefined;
   /** Longest drain in milliseconds. Minimum `1`. @default 20000 */
   readonly budgetMs?: number | undefined;
@@ -29,23 +31,33 @@ export interface HttpHandlerOptions {
   /** Longest time in milliseconds that a request body may take to arrive. Minimum `1`. @default 10000 */
   readonly maxBodyMs?: number | undefined;
   /**
-   * Receives the cause of every answer from 500 on, and once that a secret is missing. What it throws, or rejects with,
-   * is logged and changes no answer. @default console.error
+   * Receives the cause of every response with a status of 500 or more, and once the report that a secret is missing. An
+   * error that it throws or rejects with is logged and changes no response. @default console.error
    */
   readonly onError?: ((error: unknown) => unknown) | undefined;
 }
 
-const OPTION_NAMES = [
-  ...["wadi", "worker", "tasks", "secret", "cronSecret", "secretHint", "basePath"],
-  ...["budgetMs", "maxWaitMs", "maxBodyBytes", "maxBodyMs", "onError"],
-];
+const HANDLER_OPTIONS = Object.keys({
+  wadi: true,
+  worker: true,
+  tasks: true,
+  secret: true,
+  cronSecret: true,
+  secretHint: true,
+  basePath: true,
+  budgetMs: true,
+  maxWaitMs: true,
+  maxBodyBytes: true,
+  maxBodyMs: true,
+  onError: true,
+} satisfies Record<keyof HttpHandlerOptions, true>);
 
-/** @throws {InvalidArgument} naming the option that is wrong. */
+/** Checks the options and fills in the defaults. @throws {InvalidArgument} naming the option that is wrong. */
 export function checkHandler(options: HttpHandlerOptions) {
   if (options?.wadi === undefined) {
-    throw new InvalidArgument("createHandler needs wadi: a Wadi, or a function that makes one");
+    throw new InvalidArgument("createHandler needs wadi: a Wadi, or a function that returns one");
   }
-  onlyKnown("createHandler", options, OPTION_NAMES);
+  onlyKnown("createHandler", options, HANDLER_OPTIONS);
   const budgetMs = integer("budgetMs", options.budgetMs ?? 20_000, 1);
   const maxWaitMs = integer("maxWaitMs", options.maxWaitMs ?? 25_000, 0);
   const maxBodyBytes = integer("maxBodyBytes", options.maxBodyBytes ?? 2 * 1024 * 1024, 1);
@@ -59,24 +71,26 @@ function checkBasePath(basePath: unknown = ""): string {
   if (typeof basePath === "string" && (basePath === "" || basePath.startsWith("/"))) {
     return basePath.replace(/\/+$/, "");
   }
-  const found = typeof basePath === "string" ? "a path without it" : show(basePath);
+  const found = typeof basePath === "string" ? "a path without a leading slash" : show(basePath);
   throw new InvalidArgument(`basePath must be "" or begin with "/", such as "/api/wadi", got ${found}`);
 }
 
-/** Checks what would fail only in the first request, with an answer that says nothing. */
+/** Checks the parts that would otherwise fail in the first request, with a response that does not say why. */
 function checkParts({ wadi, worker, tasks, onError }: HttpHandlerOptions): void {
   if (typeof wadi !== "function" && typeof wadi?.submit !== "function") {
-    throw new InvalidArgument(`wadi must be a Wadi, or a function that makes one, got ${show(wadi)}`);
+    throw new InvalidArgument(`wadi must be a Wadi, or a function that returns one, got ${show(wadi)}`);
   }
   if (worker !== undefined && typeof worker !== "function" && typeof worker?.drain !== "function") {
-    throw new InvalidArgument(`worker must be a Worker, or a function that makes one, got ${show(worker)}`);
+    throw new InvalidArgument(`worker must be a Worker, or a function that returns one, got ${show(worker)}`);
   }
   if (tasks !== undefined && !Array.isArray(tasks)) {
-    throw new InvalidArgument(`tasks must be an array of what defineTask gives, got ${show(tasks)}`);
+    throw new InvalidArgument(`tasks must be an array of task definitions, got ${show(tasks)}`);
   }
   for (const task of tasks ?? [])
     if (task?.payload === undefined) {
-      throw new InvalidArgument(`a task is what defineTask({ name }) gives; got ${show(task)}`);
+      throw new InvalidArgument(
+        `tasks must contain only definitions from defineTask({ name }), got ${show(task)}`,
+      );
     }
   if (onError !== undefined && typeof onError !== "function") {
     throw new InvalidArgument(`onError must be a function, got ${show(onError)}`);

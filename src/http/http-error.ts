@@ -1,8 +1,8 @@
-/** A refusal with a status of its own. Its message is sent to the caller: it must not hold anything secret. */
+/** A refusal with a status code. Its message is sent to the client, so it must not contain anything secret. */
 export class HttpError extends Error {
   override readonly name = "HttpError";
   readonly status: number;
-  /** Stable word for programs, UPPER_SNAKE. */
+  /** Stable identifier for programs, in UPPER_SNAKE case. */
   readonly code: string;
   /** True if the same request, unchanged, may succeed later. */
   readonly retryable: boolean;

@@ -1,3 +1,5 @@
+/** The operations behind the routes: submit, get and wait. */
+
 import { InvalidArgument, TaskTimeout } from "../core/errors/errors.ts";
 import type { TaskRef } from "../core/operations/read.ts";
 import { isTerminal, type Task } from "../core/task.ts";
@@ -11,26 +13,29 @@ import { json } from "./respond.ts";
 import type { Route } from "./routes.ts";
 import { taskRef } from "./task-ref.ts";
 
-// Not `limits`: whoever may submit a task may not change what the whole fleet does. Definitions have them.
-const SUBMIT_FIELDS = [
-  "name",
-  "payload",
-  "key",
-  "conflict",
-  "debounce",
-  "throttle",
-  "queue",
-  "delayMs",
-  "priority",
-  "maxAttempts",
-  "maxCrashes",
-  "metadata",
-  "correlationId",
-  "parentId",
-  "rootId",
-];
+/**
+ * The fields of a submit's body. `limits` is left out because a client that may submit must not change the limits of
+ * the whole fleet; a task definition may have them.
+ */
+const SUBMIT_FIELDS = Object.keys({
+  name: true,
+  payload: true,
+  key: true,
+  conflict: true,
+  debounce: true,
+  throttle: true,
+  queue: true,
+  delayMs: true,
+  priority: true,
+  maxAttempts: true,
+  maxCrashes: true,
+  metadata: true,
+  correlationId: true,
+  parentId: true,
+  rootId: true,
+} satisfies Record<Exclude<keyof SubmitOptions, "limits" | "runAt"> | "name" | "payload", true>);
 
-// A wait of 25 seconds stays below 40 statements: platforms bill, and limit, statements per invocation.
+/** A wait of 25 seconds stays below 40 statements: platforms bill, and limit, statements per invocation. */
 const POLL = { pollMs: 100, maxPollMs: 1000 };
 
 export interface SubmitLimits extends BodyLimits {
@@ -52,7 +57,7 @@ export async function submit(
     throw new InvalidArgument(`name must be one of the tasks of this endpoint: ${names}`);
   }
   const checked = definition ?? text("name", name); // an object would be taken for a definition
-  // The rest is checked by submit itself, as for any caller without types.
+  // `submit` checks the rest itself, as for any caller without types.
   const wadi = await connect();
   const task = await wadi.submitFrom(undefined, checked, payload, options as SubmitOptions);
   const location = `${basePath}/tasks/${encodeURIComponent(task.id)}`;
@@ -71,8 +76,8 @@ export async function get(
 }
 
 /**
- * 200 with the task once it is terminal. 202 with the task as last seen when the time is up: nothing went wrong
- * and the task goes on, so it is no 5xx for monitors, and no 408, which clients and proxies repeat on their own.
+ * 200 with the task once it is terminal. 202 with the task as last read when the time is up: nothing went wrong and the
+ * task continues, so the status is neither a 5xx, which alarms monitors, nor 408, which clients and proxies repeat.
  */
 export async function wait(
   route: Route,
@@ -85,7 +90,7 @@ export async function wait(
   const wadi = await connect();
   const seen = await read(wadi, ref, signal);
   if (seen !== null && isTerminal(seen.status)) return json(200, seen);
-  // An id exists from its submit on, while a key may be waited for before anybody has submitted under it.
+  // An id exists from its submit on, while a key may be waited for before its first submit.
   if (seen === null && ("id" in ref || timeoutMs === 0)) throw notFound(ref);
   if (timeoutMs === 0) return json(202, seen);
   const options = { ...POLL, timeoutMs, signal };
@@ -93,7 +98,7 @@ export async function wait(
     return json(200, await ("id" in ref ? wadi.wait(ref.id, options) : wadi.waitByKey(ref.key, options)));
   } catch (error) {
     if (!(error instanceof TaskTimeout)) throw error;
-    if (error.cause !== undefined) throw error.cause; // the database could not be asked
+    if (error.cause !== undefined) throw error.cause; // the database could not be read
     if (error.task === null) throw notFound(ref);
     return json(202, error.task);
   }
@@ -111,6 +116,8 @@ function timeoutOf(url: string, maxWaitMs: number): number {
 
 function notFound(ref: TaskRef): HttpError {
   const message =
-    "id" in ref ? "there is no task of this id; was it purged?" : "this key has no task; was it submitted?";
+    "id" in ref
+      ? "no task has this id; it may have been purged"
+      : "no task has this key; it may not have been submitted yet";
   return new HttpError(404, "NOT_FOUND", message);
 }

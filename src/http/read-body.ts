@@ -1,6 +1,8 @@
+/** Reads the body of a request within a size and a time. */
+
 import { HttpError } from "./http-error.ts";
 
-/** What a body may take. */
+/** Limits of a request body. */
 export interface BodyLimits {
   readonly maxBodyBytes: number;
   readonly maxBodyMs: number;
@@ -9,8 +11,8 @@ export interface BodyLimits {
 /**
  * Reads the body as one JSON object.
  *
- * @throws {HttpError} 413 as soon as more than `maxBodyBytes` have arrived, 408 if it has not ended after `maxBodyMs`,
- *   400 if it breaks off or is no JSON object.
+ * @throws {HttpError} 413 as soon as more than `maxBodyBytes` have arrived, 408 if it has not arrived after
+ * `maxBodyMs`, 400 if it breaks off or is no JSON object.
  */
 export async function readJsonObject(request: Request, limits: BodyLimits): Promise<Record<string, unknown>> {
   const text = decode(await readBytes(request, limits));
@@ -19,7 +21,7 @@ export async function readJsonObject(request: Request, limits: BodyLimits): Prom
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own message quotes the body.
+    // The message of the parser would quote the body.
     throw notJson("the body is not valid JSON; send a JSON object");
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {

@@ -1,6 +1,8 @@
+/** How errors of the handler are reported. */
+
 import { HttpError } from "./http-error.ts";
 
-/** Calls `onError`, and logs what it throws or rejects with, and the error it was called for. */
+/** Calls `onError`. If that throws or rejects, both its error and the reported one are logged. */
 export function reporter(onError: (error: unknown) => unknown): (error: unknown) => void {
   return (error) => {
     const failed = (thrown: unknown) => {

@@ -1,3 +1,5 @@
+/** Responses: JSON bodies, and the status of each error. */
+
 import { WadiError } from "../core/errors/errors.ts";
 import { HttpError } from "./http-error.ts";
 
@@ -25,10 +27,10 @@ const STATUS: Readonly<Record<string, number>> = {
   QUEUE_FULL: 429,
 };
 
-/** Messages of these come from Wadi alone and say what the operator has to do. */
-const TELLING = new Set(["PROTOCOL_VERSION_MISMATCH", "SCHEMA_MISMATCH", "UNSUPPORTED"]);
+/** Errors whose messages contain nothing of the database and say what the operator has to do. */
+const PUBLIC_MESSAGES = new Set(["PROTOCOL_VERSION_MISMATCH", "SCHEMA_MISMATCH", "UNSUPPORTED"]);
 
-/** What the caller is told about an error. Nothing of a database's or a handler's own error gets out. */
+/** The error that the client gets. Messages of a database or of a task's handler are not passed on. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (!WadiError.is(error)) {
@@ -41,6 +43,6 @@ export function toHttpError(error: unknown): HttpError {
   if (code === "DRIVER_ERROR" && retryable) {
     return new HttpError(503, code, "the database is not available at the moment; try again", options);
   }
-  if (TELLING.has(code)) return new HttpError(500, code, message);
+  if (PUBLIC_MESSAGES.has(code)) return new HttpError(500, code, message);
   return new HttpError(500, code, "the database refused the request; the log of this function says why");
 }

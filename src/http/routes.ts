@@ -1,10 +1,10 @@
-/** What a path means: the operation, and which task it is about. */
+/** The meaning of a path: the operation, and the task it is about. */
 export interface Route {
   readonly operation: "submit" | "get" | "wait" | "drain";
   readonly methods: readonly string[];
   /** Names of the query parameters it takes. */
   readonly query: readonly string[];
-  /** The id or key that is part of the path, still percent-encoded. Where a route has none, the query names the task. */
+  /** The id or key in the path, still percent-encoded. If a route has none, the query names the task. */
   readonly part?: { readonly by: "id" | "key"; readonly encoded: string };
 }
 
@@ -12,7 +12,7 @@ const READ = ["GET", "HEAD"];
 
 const FIXED: Readonly<Record<string, Route>> = {
   "/tasks": { operation: "submit", methods: ["POST"], query: [] },
-  // Not HEAD: whoever asks for headers only does not expect tasks to run.
+  // No HEAD: a client that asks for headers only does not expect tasks to run.
   "/drain": { operation: "drain", methods: ["GET", "POST"], query: [] },
   "/keys": { operation: "get", methods: READ, query: ["key"] },
   "/wait": { operation: "wait", methods: READ, query: ["id", "key", "timeoutMs"] },
@@ -21,7 +21,7 @@ const FIXED: Readonly<Record<string, Route>> = {
 /** The route of a path below the base path, null if there is none. */
 export function matchRoute(path: string): Route | null {
   if (Object.hasOwn(FIXED, path)) return FIXED[path]!;
-  // An empty id or key is a wrong argument, which says more than "no such route".
+  // An empty id or key matches: its error as an argument says more than "no such route".
   const match = /^\/(tasks|keys)\/([^/]*)(\/wait)?$/.exec(path);
   if (match === null) return null;
   return {

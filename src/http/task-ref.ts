@@ -3,8 +3,8 @@ import type { TaskRef } from "../core/operations/read.ts";
 import type { Route } from "./routes.ts";
 
 /**
- * The task that a path or a query names. URLs have no path for a key that is "." or "..", however it is encoded: what is
- * left of one may be another path. Such paths are refused, and the query takes every key.
+ * The task that a path or a query names. A URL drops the path segments "." and "..", even if they are encoded, and the
+ * remaining path may be that of another route. Such paths are refused; the query accepts every key.
  *
  * @throws {InvalidArgument} if the request names no task, two, or one that the path cannot name.
  */

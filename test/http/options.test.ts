@@ -6,15 +6,15 @@ import { memoryWadi } from "../../testing/memory.ts";
 const wadi = memoryWadi();
 
 test.each<[options: object, message: string]>([
-  [{}, "createHandler needs wadi: a Wadi, or a function that makes one"],
-  [{ wadi: {} }, "wadi must be a Wadi, or a function that makes one, got object"],
-  [{ wadi, worker: {} }, "worker must be a Worker, or a function that makes one, got object"],
-  [{ wadi, tasks: "sum" }, "tasks must be an array of what defineTask gives, got string"],
-  [{ wadi, tasks: ["sum"] }, "a task is what defineTask({ name }) gives; got string"],
+  [{}, "createHandler needs wadi: a Wadi, or a function that returns one"],
+  [{ wadi: {} }, "wadi must be a Wadi, or a function that returns one, got object"],
+  [{ wadi, worker: {} }, "worker must be a Worker, or a function that returns one, got object"],
+  [{ wadi, tasks: "sum" }, "tasks must be an array of task definitions, got string"],
+  [{ wadi, tasks: ["sum"] }, "tasks must contain only definitions from defineTask({ name }), got string"],
   [{ wadi, basePath: 5 }, 'basePath must be "" or begin with "/", such as "/api/wadi", got 5'],
   [
     { wadi, basePath: "api" },
-    'basePath must be "" or begin with "/", such as "/api/wadi", got a path without it',
+    'basePath must be "" or begin with "/", such as "/api/wadi", got a path without a leading slash',
   ],
   [{ wadi, onError: 5 }, "onError must be a function, got 5"],
 ])("a handler with %j is refused", (options, message) => {
