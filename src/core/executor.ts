@@ -10,10 +10,13 @@ export type Row = Record<string, Value>;
 
 /** SQL with positional placeholders (`?` on SQLite, `$n` on Postgres) and the values for them. */
 export interface Statement {
+  /** The text, with placeholders. */
   readonly sql: string;
+  /** The value of each placeholder, in order. */
   readonly params: readonly Value[];
 }
 
+/** Which of the two sets of SQL statements a database understands. */
 export type Dialect = "sqlite" | "postgres";
 
 /** What one request to this database can carry. */
@@ -72,11 +75,13 @@ export interface SendOptions {
   /**
    * Whether a power failure may undo the commit, if that is cheaper. It must not undo this commit and keep a later one
    * that may not be lost.
+   * @default false
    */
   readonly mayBeLost?: boolean | undefined;
   /**
    * Aborts once the caller stops waiting for the answer. A driver with connections destroys the one that owes the
    * answer, because it may be half-open and would be lent again.
+   * @default none
    */
   readonly signal?: AbortSignal | undefined;
   /**
@@ -118,9 +123,11 @@ export interface OpenTransaction<Sync extends boolean = boolean> {
 export interface Executor<Native = unknown, Sync extends boolean = boolean> {
   /** For messages only. */
   readonly name: string;
+  /** Which set of SQL statements it is sent. */
   readonly dialect: Dialect;
   /** The SQL of that dialect, from `wadi/protocol/sqlite` or `wadi/protocol/postgres`. */
   readonly protocol: Protocol;
+  /** What one request can carry. */
   readonly limits: Limits;
   /**
    * What identifies the database in this process: a text without secrets, or else the client object. Clients of one
@@ -149,6 +156,7 @@ export interface Executor<Native = unknown, Sync extends boolean = boolean> {
   within?(tx: unknown): OpenTransaction<Sync> | null;
   /** Updates the planner's statistics, if the database does not do so by itself. Cheap when there is nothing to do. */
   optimize?(): Promise<void>;
+  /** What an error that this executor threw means, and so what happens next. */
   classify(error: unknown): ErrorClass;
   /** Releases everything the driver itself opened; a borrowed client stays open. */
   close(): Promise<void>;

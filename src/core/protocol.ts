@@ -2,13 +2,17 @@
 
 /** SQL with placeholders, and the parameter for each placeholder in order. */
 export interface CompiledStatement {
+  /** The text, with placeholders. */
   readonly sql: string;
+  /** The name of the parameter for each placeholder, in order. */
   readonly params: readonly string[];
 }
 
 /** A named change of the schema, applied as one batch. */
 export interface Migration {
+  /** Recorded in the ledger of migrations. */
   readonly name: string;
+  /** Its statements, in order. */
   readonly statements: readonly string[];
 }
 
@@ -16,6 +20,7 @@ export interface Migration {
 export interface Protocol {
   /** By name, such as `claim_tasks`. */
   readonly statements: { readonly [name: string]: CompiledStatement };
+  /** Applied in this order, each once. */
   readonly migrations: readonly Migration[];
   /** Applied only if they are asked for. */
   readonly optionalMigrations: readonly Migration[];

@@ -2,8 +2,11 @@
 import type { ErrorClass } from "../executor.ts";
 import { WadiError, type WadiErrorOptions } from "./wadi-error.ts";
 
+/** What a `DriverError` is created with. */
 export interface DriverErrorOptions extends WadiErrorOptions {
+  /** What the error of the database means. @default "unknown" */
   kind?: ErrorClass;
+  /** The id of the task that a `call` may have queued. @default none */
   taskId?: string;
 }
 

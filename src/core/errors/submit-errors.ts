@@ -14,7 +14,9 @@ export class SerializationError extends WadiError {
  */
 export class AlreadyExists extends WadiError {
   override readonly name = "AlreadyExists";
+  /** The key that is taken. */
   readonly key: string;
+  /** The id of the task that has the key. */
   readonly taskId: string;
   /** Name of the task that has the key; null if the task was deleted before its name was read. */
   readonly taskName: string | null;
@@ -45,6 +47,7 @@ export class AlreadyExists extends WadiError {
 /** The queue has reached the `maxQueueDepth` of this producer; no task of the submit was queued. */
 export class QueueFull extends WadiError {
   override readonly name = "QueueFull";
+  /** The queue that had no room. */
   readonly queue: string;
   /** The `maxQueueDepth` of the queue. */
   readonly maxDepth: number;

@@ -5,7 +5,9 @@ import { WadiError, type WadiErrorOptions } from "./wadi-error.ts";
 /** A wait ended before the task did. The task itself continues. */
 export class TaskTimeout extends WadiError {
   override readonly name = "TaskTimeout";
+  /** The id that was waited for; null if the wait was by key, or for many tasks. */
   readonly id: string | null;
+  /** The key that was waited for; null if the wait was by id, or for many tasks. */
   readonly key: string | null;
   /** The task as last read; null if it was never found. */
   readonly task: Task | null;
@@ -29,6 +31,7 @@ export class TaskTimeout extends WadiError {
  */
 export class TaskFailed extends WadiError {
   override readonly name = "TaskFailed";
+  /** The task as it failed; its `error` says why. */
   readonly task: Task;
   /** The error as it is stored with the task. */
   readonly taskError: ErrorEnvelope;
@@ -62,6 +65,7 @@ const NO_ERROR: ErrorEnvelope = {
 /** The awaited task was canceled. */
 export class TaskCanceled extends WadiError {
   override readonly name = "TaskCanceled";
+  /** The task as it was canceled. */
   readonly task: Task;
   constructor(task: Task) {
     super("TASK_CANCELED", `task ${task.id} (${task.name}) was canceled`);
@@ -69,20 +73,36 @@ export class TaskCanceled extends WadiError {
   }
 }
 
+/** What a `TaskError` is created with. `retryable` is true unless it says otherwise. */
 export interface TaskErrorOptions extends WadiErrorOptions {
   /** Stored in the error envelope. @default "task_error" */
   code?: string;
-  /** Any JSON value, stored in the error envelope. */
+  /** Any JSON value, stored in the error envelope. @default none */
   details?: unknown;
   /** Least time before the next attempt, in milliseconds. @default the worker's backoff */
   delayMs?: number;
 }
 
-/** Thrown by a handler to fail its task with a code and details. */
+/**
+ * Thrown by a handler to fail its task with a code and details that say more than an error does.
+ *
+ * @example
+ * ```ts
+ * import { TaskError } from "wadi";
+ *
+ * worker.task("charge", async ({ payload }) => {
+ *   const card = payload as { expired: boolean };
+ *   if (card.expired) throw new TaskError("the card has expired", { code: "card_expired", retryable: false });
+ * });
+ * ```
+ */
 export class TaskError extends WadiError {
   override readonly name = "TaskError";
+  /** Recorded as `code` of the error envelope. */
   readonly taskCode: string;
+  /** Recorded in the error envelope; null if there are none. */
   readonly details: unknown;
+  /** Shortest wait before the next attempt, in milliseconds; undefined leaves it to the backoff of the worker. */
   readonly delayMs: number | undefined;
   /** @param options.retryable Whether the task may be tried again. @default true */
   constructor(message: string, options: TaskErrorOptions = {}) {

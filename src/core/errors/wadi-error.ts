@@ -2,6 +2,7 @@
 
 const BRAND = Symbol.for("wadi.error");
 
+/** The stable identifier of an error, for programs; docs/errors.md says what causes each one. */
 export type ErrorCode =
   | "ALREADY_EXISTS"
   | "DRIVER_ERROR"
@@ -19,15 +20,34 @@ export type ErrorCode =
   | "TASK_TIMEOUT"
   | "UNSUPPORTED";
 
+/** What every error may be created with. */
 export interface WadiErrorOptions {
-  /** @default false */
+  /** Whether the same call, unchanged, may succeed later. @default false */
   retryable?: boolean;
+  /** The error behind this one. @default none */
   cause?: unknown;
 }
 
-/** Base of every error that Wadi throws. `WadiError.is(e)` also recognises errors of a second copy of the package. */
+/**
+ * The base of every error that Wadi throws. `WadiError.is(error)` also recognises the errors of a second copy of the
+ * package, as bundlers make them; `instanceof` does not.
+ *
+ * @example
+ * ```ts
+ * import { WadiError } from "wadi";
+ *
+ * try {
+ *   await wadi.submit("mail", { to: "ada@example.com" });
+ * } catch (error) {
+ *   if (WadiError.is(error) && error.retryable) console.warn(`try again later: ${error.code}`);
+ *   else throw error;
+ * }
+ * ```
+ */
 export class WadiError extends Error {
+  /** The name of the class, which a minifier does not change. */
   override readonly name: string = "WadiError";
+  /** Says which error it is, for programs. */
   readonly code: ErrorCode;
   /** True if the same call, unchanged, may succeed later. */
   readonly retryable: boolean;
@@ -39,6 +59,7 @@ export class WadiError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
+  /** Whether `error` is an error of Wadi, also one of a second copy of the package. */
   static is(error: unknown): error is WadiError {
     return typeof error === "object" && error !== null && BRAND in error;
   }

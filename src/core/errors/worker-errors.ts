@@ -8,6 +8,7 @@ import { WadiError } from "./wadi-error.ts";
  */
 export class LostLease extends WadiError {
   override readonly name = "LostLease";
+  /** The id of the task whose lease is lost. */
   readonly taskId: string;
   constructor(taskId: string) {
     super(
@@ -36,12 +37,19 @@ export class QueryLimit extends WadiError {
 /** Reported to `onError` of a worker: its leases could not be renewed while the event loop was blocked. */
 export class EventLoopBlocked extends WadiError {
   override readonly name = "EventLoopBlocked";
+  /** How long the event loop did not run, in milliseconds. */
   readonly blockedMs: number;
+  /** Length of a lease of this worker, in milliseconds. */
   readonly leaseMs: number;
   /** Names of the tasks whose handlers were running when the block began, with repeats. */
   readonly running: readonly string[];
+  /** The tasks whose handlers were running when it began. */
   readonly tasks: NonNullable<EventLoopBlockedDetails["tasks"]>;
+  /**
+   * Milliseconds left of the first lease when it ended; negative if the lease had expired, null if no lease was held.
+   */
   readonly leaseLeftMs: number | null;
+  /** CPU time of the process meanwhile, in milliseconds; null where the platform does not say. */
   readonly cpuMs: number | null;
   /**
    * Whether the process was not computing for most of the block: the machine is overloaded or suspended the process, or

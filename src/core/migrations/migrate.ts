@@ -12,6 +12,7 @@ import { explainVersion } from "./protocol-version.ts";
 /** After this many failures of one migration another process is no longer the likely reason. */
 const MAX_FAILURES = 5;
 
+/** What `migrate` does in addition to creating or updating the tables. */
 export interface MigrateOptions {
   /**
    * Adds the indexes by which workers of other CairnQ SDKs on the same tables claim, purge and list. They are

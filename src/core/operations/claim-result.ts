@@ -7,7 +7,9 @@ import { NO_SIZES, type SizeReport } from "./large-tasks.ts";
 
 /** Due tasks of one name that a worker has no handler for. */
 export interface UnhandledTasks {
+  /** Their name. */
   readonly name: string;
+  /** Their queue. */
   readonly queue: string;
   /** 100 stands for that many or more. */
   readonly tasks: number;
