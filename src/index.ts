@@ -87,6 +87,7 @@ export type { PreparedBatch, StatementBuilder } from "./producer/transactional/b
 export type { TransactionClient } from "./producer/transactional/transaction.ts";
 export { type SyncWadi, Wadi, type WadiOf, type WadiOptions } from "./producer/wadi.ts";
 export type { CallTaskOptions, WaitOptions } from "./producer/wait/wait.ts";
+export type { DrainOptions } from "./worker/drain-setup.ts";
 export type { DrainSummary, SkippedTasks } from "./worker/drain-summary.ts";
 export type { FailEnvelope, FailOptions } from "./worker/handler/fail-reason.ts";
 export type { HandlerOptions } from "./worker/handler/registration.ts";
@@ -100,7 +101,7 @@ export type {
   WorkerHooks,
 } from "./worker/hooks.ts";
 export type { Logger } from "./worker/logger.ts";
-export type { DrainOptions, Prefetch, WorkerOptions } from "./worker/options.ts";
+export type { Prefetch, WorkerOptions } from "./worker/options.ts";
 export type { RunOptions, ServeOptions, StopOptions } from "./worker/run/lifecycle.ts";
 export type { LongRunningOptions } from "./worker/run/run-options.ts";
 export type { LastError, WorkerState, WorkerStats } from "./worker/run/stats.ts";

@@ -53,8 +53,8 @@ export interface SkippedTasks {
   /** The task; absent if the whole name was skipped. */
   readonly id?: string;
   /**
-   * `maxRunMs`: the drain has less time than the `maxRunMs` of the name. `maxResponseBytes`: the task is larger than the
-   * longest answer of the database's driver.
+   * `maxRunMs`: the drain has less time than the `maxRunMs` of the name. `maxResponseBytes`: the task is larger than
+   * the longest answer of the database's driver.
    */
   readonly reason: "maxRunMs" | "maxResponseBytes";
 }

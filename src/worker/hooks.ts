@@ -27,8 +27,9 @@ export interface RunTiming extends ClaimTiming {
 }
 
 /**
- * Something that happened in a worker; `type` says what. An attempt has the events `claimed`, then `started`, then one of
- * `succeeded`, `failed`, `retried`, `canceled`, `released` and `lostLease`, each after the database has stored it.
+ * Something that happened in a worker; `type` says what. An attempt has the events `claimed`, then `started`, then
+ * one of `succeeded`, `failed`, `retried`, `canceled`, `released` and `lostLease`, each after the database has stored
+ * it.
  */
 export type WorkerEvent =
   | (TaskEvent & ClaimTiming & { readonly type: "claimed" })
@@ -52,9 +53,9 @@ export type WorkerEvent =
 /** What a worker was doing when it recovered from an error. */
 export interface ErrorContext {
   /**
-   * A round trip (`settleAndClaim`, `heartbeat`, `cancelPoll`), listening for notifications (`listen`), maintenance (`sweep`,
-   * `optimize`), a blocked event loop (`eventLoop`), a handler that threw after its attempt had ended (`handler`), or a hook
-   * that threw (`onEvent`).
+   * A round trip (`settleAndClaim`, `heartbeat`, `cancelPoll`), listening for notifications (`listen`), maintenance
+   * (`sweep`, `optimize`), a blocked event loop (`eventLoop`), a handler that threw after its attempt had ended
+   * (`handler`), or a hook that threw (`onEvent`).
    */
   readonly operation:
     | "settleAndClaim"
@@ -71,13 +72,14 @@ export interface ErrorContext {
 }
 
 /**
- * Hooks an application can register. They cannot break the worker: an error that `onEvent` throws or rejects with goes to
- * `onError`.
+ * Hooks an application can register. They cannot break the worker: an error that `onEvent` throws or rejects with
+ * goes to `onError`.
  */
 export interface WorkerHooks {
   /**
-   * Wraps each handler call, for tracing or an AsyncLocalStorage: call `run` once and return what it resolves to. It gets one
-   * context, or one for each task of a batch. An error that it throws fails the attempt, as one of the handler does.
+   * Wraps each handler call, for tracing or an AsyncLocalStorage: call `run` once and return what it resolves to. It
+   * gets one context, or one for each task of a batch. An error that it throws fails the attempt, as one of the
+   * handler does.
    */
   readonly around?:
     | ((contexts: readonly TaskContext[], run: () => Promise<unknown>) => Promise<unknown>)
@@ -86,13 +88,13 @@ export interface WorkerHooks {
   readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
   /**
    * Called for each error the worker recovered from.
-   * @default `logger.warn` for a blocked event loop and for an error that a handler threw after its attempt had ended; other
-   * errors are dropped
+   * @default `logger.warn` for a blocked event loop and for an error that a handler threw after its attempt had
+   * ended; other errors are dropped
    */
   readonly onError?: ((error: unknown, context: ErrorContext) => void) | undefined;
   /**
-   * Gets a line for each final failure of a task, without its payload: an object with `error` and `warn`, as most loggers
-   * are. Null writes nothing. @default console
+   * Gets a line for each final failure of a task, without its payload: an object with `error` and `warn`, as most
+   * loggers are. Null writes nothing. @default console
    */
   readonly logger?: Logger | null | undefined;
 }

@@ -1,128 +1,121 @@
+/** The options of a worker, and how they are checked. */
+
 import type { Backoff } from "../core/backoff.ts";
-import { toMonotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors/errors.ts";
-import type { Executor } from "../core/executor.ts";
 import { MAX_WORKER_NAME_BYTES } from "../core/index-limits.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
 import { ulid } from "../core/ulid.ts";
-import { instant, integer, MAX_DELAY_MS, onlyKnown, show, text } from "../core/validate.ts";
+import { integer, MAX_DELAY_MS, onlyKnown, show, text } from "../core/validate.ts";
 import type { ByteLimits } from "./drain/byte-budget.ts";
 import type { PoolSizes } from "./drain/make-slot-pools.ts";
 import { type HandlerDefaults, optionalMs, queuesOf } from "./handler/registration.ts";
 import { type WorkerHooks, warnOnError } from "./hooks.ts";
 import {
   checkLongRunning,
+  LONG_RUNNING_OPTIONS,
   type LongRunningOptions,
   type LongRunningSettings,
-  STAYING_OPTIONS,
 } from "./run/run-options.ts";
 
+/** How much a worker claims ahead of its free slots. */
 export interface Prefetch {
-  /** Most tasks that are claimed and wait for a slot. From 0 to 100000. */
+  /** Most claimed tasks that wait for a slot. From 0 to 100000. */
   readonly tasks: number;
-  /** Most bytes their payloads have as JSON. Minimum `1`. @default no limit */
+  /** Most bytes of their payloads, as JSON. Minimum `1`. @default no limit */
   readonly bytes?: number | undefined;
 }
 
+/** Options of `new Worker`. */
 export interface WorkerOptions extends WorkerHooks, LongRunningOptions {
   /** Queue of names that are registered as plain strings. @default "default" */
   readonly queue?: string | undefined;
   /** Several queues instead of one; not together with `queue`. @default none */
   readonly queues?: readonly string[] | undefined;
   /**
-   * Handler calls that run at once, over all names that have no `concurrency`, `batch` or `resource` of their own.
+   * Most handler calls at once, over all names that are registered without `concurrency`, `batch` and `resource`.
    * Minimum `1`. @default 10
    */
   readonly concurrency?: number | undefined;
-  /** What names may share, by how many calls it takes at once: `{ gpu: 2 }`. Each from 1 to 10000. @default none */
+  /**
+   * Resources that names can share, with the most handler calls that use each at once: `{ gpu: 2 }`. Each from 1 to
+   * 10000.
+   * @default none
+   */
   readonly resources?: { readonly [resource: string]: number } | undefined;
   /**
-   * Claims ahead of the free slots, so that a slot is filled at once and round trips are few. What has not started when
-   * the worker stops is released without spending an attempt. From 0 to 100000. @default 0
+   * Tasks to claim ahead of the free slots, so that a free slot is filled at once and round trips are few. Tasks that
+   * have not started when the worker stops are released without spending an attempt. From 0 to 100000. @default 0
    */
   readonly prefetch?: number | Prefetch | undefined;
   /**
-   * Most bytes of payload, as JSON, that are claimed and not finished. A single larger task runs by itself.
+   * Most bytes of the payloads, as JSON, of tasks that are claimed and not finished. A single larger task runs alone.
    * Minimum `1`. @default no limit
    */
   readonly maxInFlightBytes?: number | undefined;
   /**
-   * Longest lease in milliseconds; how soon the tasks of a killed invocation come back. A drain that ends
-   * sooner leases for its own length and sends no heartbeat. Minimum `100`. @default 60000
+   * Longest lease in milliseconds: after it the tasks of a killed invocation run again. A drain that ends sooner
+   * leases for its own length and sends no heartbeat. Minimum `100`. @default 60000
    */
   readonly leaseMs?: number | undefined;
   /**
-   * How often the worker asks the database, in one statement for all tasks it holds, whether one that runs was canceled, in
-   * milliseconds. Nothing is asked while no handler runs. A cancel through the same `Wadi` is heard at once. Minimum `100`.
-   * @default 5000
+   * How often the worker asks the database whether running tasks were canceled, in milliseconds. It is one statement
+   * for all tasks, and none while no handler runs. A cancel by the same `Wadi` needs no poll. Minimum `100`. @default
+   * 5000
    */
   readonly cancelPollMs?: number | undefined;
-  /** Longest run of one attempt in milliseconds, for names that have no `maxRunMs` of their own. Minimum `1`. @default none */
+  /** Longest run of one attempt in milliseconds, for names that have no `maxRunMs`. Minimum `1`. @default none */
   readonly maxRunMs?: number | undefined;
-  /** Wait between attempts, in milliseconds: a random time from the upper half of `baseMs`, doubled with each attempt up to `capMs`. @default { baseMs: 1000, capMs: 30000 } */
+  /**
+   * Wait before the next attempt, in milliseconds: a random time from the upper half of `baseMs`, which doubles with
+   * each attempt up to `capMs`. @default { baseMs: 1000, capMs: 30000 }
+   */
   readonly backoff?: Partial<Backoff> | undefined;
   /**
-   * Prefix of the lease tokens, for people who read the table. At most 500 bytes. Of two workers of one
-   * process that run the same tasks and have the same name the new one replaces the old. @default a random one
+   * Prefix of the lease tokens, for people who read the table. At most 500 bytes. A worker stops another one of the
+   * same name that runs the same tasks in this process, and replaces it. @default a random one
    */
   readonly name?: string | undefined;
 }
 
-export interface DrainOptions {
-  /** Time of the invocation in milliseconds. Minimum `1`. @default 25000 */
-  readonly budgetMs?: number | undefined;
-  /** When the invocation must be over, as a Date or epoch milliseconds; not together with `budgetMs`. @default `budgetMs` from now */
-  readonly deadline?: Date | number | undefined;
-  /** Stops the drain as its deadline would. @default none */
-  readonly signal?: AbortSignal | undefined;
-  /** Most tasks to claim. Minimum `1`. @default no limit */
-  readonly maxTasks?: number | undefined;
-  /**
-   * Most statements this drain sends, for platforms that count them: its own, and those of its handlers' contexts. It stops
-   * claiming while it can still settle all that it holds; then `more` is true. Minimum `10`.
-   * @default what the driver says: 40 on D1, of the 50 of Cloudflare's free plan, else no limit
-   */
-  readonly maxQueries?: number | undefined;
-  /**
-   * Longest wait, in milliseconds, for a retry of a task that failed in this drain, once nothing else is left. A task that
-   * is delayed for another reason is never waited for. Minimum `0`: retries are left to the next drain. @default 2000
-   */
-  readonly lingerMs?: number | undefined;
-}
-
 /** Checked options of a worker. */
-export interface Settings extends PoolSizes, ByteLimits, HandlerDefaults, LongRunningSettings {
+export interface WorkerSettings extends PoolSizes, ByteLimits, HandlerDefaults, LongRunningSettings {
   readonly leaseMs: number;
   readonly cancelPollMs: number;
   readonly backoff: Backoff;
   readonly name: string;
-  /** The name that the application gave; null if it gave none. */
+  /** The name that the application gave the worker; null if it gave none. */
   readonly givenName: string | null;
   readonly hooks: WorkerHooks;
 }
 
 const OPTIONS = [
-  ...[
-    "queue",
-    "queues",
-    "concurrency",
-    "resources",
-    "prefetch",
-    "maxInFlightBytes",
-    "leaseMs",
-    "cancelPollMs",
-    "maxRunMs",
-  ],
-  ...["backoff", "name", "around", "onEvent", "onError", "logger"],
-  ...STAYING_OPTIONS,
+  ...Object.keys({
+    queue: true,
+    queues: true,
+    concurrency: true,
+    resources: true,
+    prefetch: true,
+    maxInFlightBytes: true,
+    leaseMs: true,
+    cancelPollMs: true,
+    maxRunMs: true,
+    backoff: true,
+    name: true,
+    around: true,
+    onEvent: true,
+    onError: true,
+    logger: true,
+  } satisfies Record<Exclude<keyof WorkerOptions, keyof LongRunningOptions>, true>),
+  ...LONG_RUNNING_OPTIONS,
 ];
-const DEFAULT_BUDGET_MS = 25_000;
+const BACKOFF_OPTIONS = Object.keys({ baseMs: true, capMs: true } satisfies Record<keyof Backoff, true>);
+const PREFETCH_OPTIONS = Object.keys({ tasks: true, bytes: true } satisfies Record<keyof Prefetch, true>);
 const MAX_PREFETCH = 100_000;
 
 /** @throws {InvalidArgument} naming the option that is out of range. */
-export function checkWorker(options: WorkerOptions): Settings {
+export function checkWorkerOptions(options: WorkerOptions): WorkerSettings {
   onlyKnown("new Worker", options, OPTIONS);
-  onlyKnown("backoff", options.backoff, ["baseMs", "capMs"]);
+  onlyKnown("backoff", options.backoff, BACKOFF_OPTIONS);
   const { around, onEvent, onError, maxInFlightBytes } = options;
   for (const [name, hook] of Object.entries({ around, onEvent, onError })) {
     if (hook !== undefined && typeof hook !== "function")
@@ -173,24 +166,10 @@ function checkPrefetch(
   if (typeof value !== "object" || value === null) {
     throw new InvalidArgument(`prefetch must be a number of tasks or { tasks, bytes }, got ${show(value)}`);
   }
-  onlyKnown("prefetch", value, ["tasks", "bytes"]);
+  onlyKnown("prefetch", value, PREFETCH_OPTIONS);
   const { tasks, bytes } = value;
   return {
     prefetch: integer("prefetch.tasks", tasks, 0, MAX_PREFETCH),
     prefetchBytes: bytes === undefined ? null : integer("prefetch.bytes", bytes, 1),
   };
-}
-
-/** When a drain must be over, on the monotonic clock, on which it is `nowMs`. */
-export function deadlineOf(options: DrainOptions, nowMs: number): number {
-  if (options.deadline === undefined)
-    return nowMs + integer("budgetMs", options.budgetMs ?? DEFAULT_BUDGET_MS, 1, MAX_TIMER_MS);
-  if (options.budgetMs !== undefined) throw new InvalidArgument("pass either budgetMs or deadline, not both");
-  return toMonotonicMs(instant("deadline", options.deadline));
-}
-
-/** How many statements a drain may send. */
-export function maxQueriesOf({ maxQueries }: DrainOptions, { limits }: Executor): number {
-  if (maxQueries !== undefined) return integer("maxQueries", maxQueries, 10);
-  return limits.maxQueries ?? Number.POSITIVE_INFINITY;
 }

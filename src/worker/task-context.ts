@@ -8,9 +8,9 @@ import type { FailOptions } from "./handler/fail-reason.ts";
 import type { SettledTask } from "./handler/settlement-result.ts";
 
 /**
- * A statement of the application: SQL with the placeholders of the database (`?` on SQLite, `$1` on Postgres), a query
- * builder's query that has `toSQL()` (Drizzle), or a statement of the database client: a prepared statement of D1, a query of
- * the Neon driver, `{ sql, args }` of libSQL.
+ * A statement of the application: SQL with the placeholders of the database (`?` on SQLite, `$1` on Postgres), a
+ * query builder's query that has `toSQL()` (Drizzle), or a statement of the database client: a prepared statement of
+ * D1, a query of the Neon driver, `{ sql, args }` of libSQL.
  */
 export type UserStatement =
   | { readonly sql: string; readonly params?: readonly unknown[] | undefined }
@@ -33,9 +33,9 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
   /** 1 for the first attempt. */
   readonly attempt: number;
   /**
-   * Aborts at the deadline, when a cancel was requested, and when the lease is lost. The worker learns of a cancel by a
-   * notification, a heartbeat, a progress report or a poll every `cancelPollMs`, and of a lost lease by any request for the
-   * task.
+   * Aborts at the deadline, when a cancel was requested, and when the lease is lost. The worker learns of a cancel by
+   * a notification, a heartbeat, a progress report or a poll every `cancelPollMs`, and of a lost lease by any request
+   * for the task.
    */
   readonly signal: AbortSignal;
   /** Epoch milliseconds at which the attempt is cut off; `Infinity` if it has no limit. */
@@ -66,8 +66,9 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    * Commits your statements together with the success of the task, in one round trip: all of it, or nothing. Then the
    * attempt has ended; return what this returns. If the answer is lost it is sent again, and takes effect once.
    *
-   * Statements are `{ sql, params }` with the placeholders of the database, queries with `toSQL()` (Drizzle), or statements
-   * of the database client (D1, Neon, libSQL). They run in order in one transaction, so none may begin or end one.
+   * Statements are `{ sql, params }` with the placeholders of the database, queries with `toSQL()` (Drizzle), or
+   * statements of the database client (D1, Neon, libSQL). They run in order in one transaction, so none may begin or
+   * end one.
    *
    * @throws {LostLease} if the lease is lost, {TaskCanceled} if a cancel was requested. Nothing is written: stop.
    * @throws {DriverError} if the database refuses a statement. Nothing is written, and the attempt goes on.
@@ -83,10 +84,10 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    */
   fail(reason: unknown, options?: FailOptions): void;
   /**
-   * Resolves when the database has the outcome that `succeed`, `fail` or `succeedWith` gave, with the task as it is then: its
-   * `status` is `succeeded`, `failed` or `queued` (to be tried again); `canceled` if a cancel came first, `lostLease` if the
-   * lease was lost and nothing is stored. One round trip; it never rejects. Await it only after one of those calls: before,
-   * the handler would wait for itself.
+   * Resolves when the database has the outcome that `succeed`, `fail` or `succeedWith` gave, with the task as it is
+   * then: its `status` is `succeeded`, `failed` or `queued` (to be tried again); `canceled` if a cancel came first,
+   * `lostLease` if the lease was lost and nothing is stored. One round trip; it never rejects. Await it only after
+   * one of those calls: before, the handler would wait for itself.
    */
   readonly settled: Promise<SettledTask<Payload, Result>>;
   /** Submits a child task. Its parent, root and correlation id are set. */

@@ -10,8 +10,8 @@ import { ignoreQueryLimit } from "./query-share.ts";
 import type { SettledTask } from "./settlement-result.ts";
 
 /**
- * The context that a handler gets for one attempt. Its members are getters on the prototype: members that a handler does not
- * use cost nothing, and methods can be destructured, as in `({ payload, progress }) => ...`.
+ * The context that a handler gets for one attempt. Its members are getters on the prototype: members that a handler
+ * does not use cost nothing, and methods can be destructured, as in `({ payload, progress }) => ...`.
  */
 export class AttemptContext implements TaskContext {
   readonly #attempt: Attempt;

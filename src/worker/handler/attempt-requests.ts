@@ -1,6 +1,6 @@
 /**
- * What a handler can ask of the database for its attempt. Each request is one round trip, and applies what the answer says
- * of the lease.
+ * What a handler can ask of the database for its attempt. Each request is one round trip, and applies what the answer
+ * says of the lease.
  */
 
 import { toEpochMs } from "../../core/clock.ts";

@@ -42,8 +42,8 @@ export interface AttemptCall {
 }
 
 /**
- * One claimed task that this worker holds, from its claim until its outcome is known. It ends exactly once: outcomes that
- * come later are ignored. Only the attempt writes its fields.
+ * One claimed task that this worker holds, from its claim until its outcome is known. It ends exactly once: outcomes
+ * that come later are ignored. Only the attempt writes its fields.
  */
 export class Attempt implements LeaseRef {
   readonly owner: AttemptOwner;
@@ -190,8 +190,8 @@ export class Attempt implements LeaseRef {
   }
 
   /**
-   * Applies what the database said of the lease: null if it is lost, else that it is held, perhaps with a requested cancel.
-   * The database turns the settlement of a canceled task into a cancel.
+   * Applies what the database said of the lease: null if it is lost, else that it is held, perhaps with a requested
+   * cancel. The database turns the settlement of a canceled task into a cancel.
    */
   applyRenewal(renewed: LeaseRenewal | null | undefined): void {
     if (!renewed) {

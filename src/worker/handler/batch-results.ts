@@ -2,8 +2,8 @@ import { TaskError } from "../../core/errors/errors.ts";
 import type { BatchResults } from "../task-context.ts";
 
 /**
- * The result of the task `id` in what its handler returned. A batch handler (`batch` is not null) returns the results of many
- * tasks; a task without one has the result null.
+ * The result of the task `id` in what its handler returned. A batch handler (`batch` is not null) returns the results
+ * of many tasks; a task without one has the result null.
  *
  * @throws {TaskError} `invalid_result` if a batch handler returned an array.
  */

@@ -1,8 +1,8 @@
 import type { Outcome } from "../../core/operations/settle.ts";
 
 /**
- * A settlement that is stored outside of the drain's round trips, together with statements of the application. It keeps how
- * the attempt would have ended meanwhile.
+ * A settlement that is stored outside of the drain's round trips, together with statements of the application. It
+ * keeps how the attempt would have ended meanwhile.
  */
 export class ExternalSettlement {
   readonly #abort = new AbortController();

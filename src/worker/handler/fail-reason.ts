@@ -73,7 +73,8 @@ function reasonOf(reason: unknown, target: JsonTarget): ErrorEnvelope {
   if (isError(reason)) return envelopeOf(reason, target);
   if (isErrorLike(reason)) return envelopeFrom(reason as FailEnvelope, target);
   throw new InvalidArgument(
-    `fail expects a message, an Error or an envelope { type, code, message, retryable, details }, got ${reason === null ? "null" : typeof reason}`,
+    "fail expects a message, an Error or an envelope { type, code, message, retryable, details }, " +
+      `got ${reason === null ? "null" : typeof reason}`,
   );
 }
 

@@ -18,8 +18,8 @@ export interface HandlerCallOwner {
 }
 
 /**
- * One call of one handler, for one task or for a batch. It has ended when the handler has returned or was cut off, and all
- * its attempts have ended; attempts may end sooner. Only the call writes its fields.
+ * One call of one handler, for one task or for a batch. It has ended when the handler has returned or was cut off,
+ * and all its attempts have ended; attempts may end sooner. Only the call writes its fields.
  */
 export class HandlerCall implements AttemptCall {
   readonly attempts: readonly Attempt[];
@@ -96,7 +96,9 @@ export class HandlerCall implements AttemptCall {
     }
   }
 
-  /** Its time is up: aborts the signals of its attempts. It is cut off at `cutOffAtMs` if it has not returned by then. */
+  /**
+   * Its time is up: aborts the signals of its attempts. It is cut off at `cutOffAtMs` if it has not returned by then.
+   */
   expire(why: string, cutOffAtMs: number): void {
     this.expiresAtMs = Number.POSITIVE_INFINITY;
     this.cutOffAtMs = Math.min(this.cutOffAtMs, cutOffAtMs);
@@ -140,7 +142,9 @@ export class HandlerCall implements AttemptCall {
     }
   }
 
-  /** The contexts of the attempts whose payload is valid. The other attempts fail, and the handler does not get them. */
+  /**
+   * The contexts of the attempts whose payload is valid. The other attempts fail, and the handler does not get them.
+   */
   async #contexts(): Promise<AttemptContext[]> {
     const { payload } = this.registration;
     const contexts: AttemptContext[] = [];

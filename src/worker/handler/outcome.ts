@@ -31,7 +31,10 @@ export function failed(task: Task, thrown: unknown, backoff: Backoff, target: Js
   return failedAs(task, envelopeOf(thrown, target), delayOf(thrown), backoff);
 }
 
-/** The outcome of an attempt that failed with `error`. `delayMs`: shortest wait before the next attempt; null: the backoff. */
+/**
+ * The outcome of an attempt that failed with `error`. `delayMs`: shortest wait before the next attempt; null: the
+ * backoff.
+ */
 export function failedAs(
   { attempt }: Task,
   error: ErrorEnvelope,
@@ -43,8 +46,8 @@ export function failedAs(
 }
 
 /**
- * The delay that a TaskError asks for, else null. The thrown value can be anything: the field may be missing, have another
- * type, or throw when it is read.
+ * The delay that a TaskError asks for, else null. The thrown value can be anything: the field may be missing, have
+ * another type, or throw when it is read.
  */
 export function delayOf(thrown: unknown): number | null {
   try {

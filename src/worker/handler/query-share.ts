@@ -11,7 +11,10 @@ export interface SharedQueries {
   grants(share: QueryShare, statements: number): boolean;
 }
 
-/** Counts the statements that one attempt sends through its context, and refuses those that its drain needs for settling. */
+/**
+ * Counts the statements that one attempt sends through its context, and refuses those that its drain needs for
+ * settling.
+ */
 export class QueryShare extends QueryMeter {
   readonly #all: SharedQueries;
 

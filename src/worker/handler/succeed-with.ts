@@ -16,11 +16,12 @@ const PAUSES: Backoff = { baseMs: 200, capMs: 5000 };
 /**
  * Commits the application's statements and the success of a claimed task in one transaction and one round trip.
  *
- * The batch begins with a fence: a statement that fails unless the lease is held, and locks the task's row. So the batch can be
- * sent again after a lost answer: if the first try was committed, the fence refuses the second. While the database is
- * unavailable it is sent again until the deadline or the signal of `call`.
+ * The batch begins with a fence: a statement that fails unless the lease is held, and locks the task's row. So the
+ * batch can be sent again after a lost answer: if the first try was committed, the fence refuses the second. While
+ * the database is unavailable it is sent again until the deadline or the signal of `call`.
  *
- * @throws {LostLease} if the lease has expired or another worker holds it. @throws {TaskCanceled} if a cancel was requested.
+ * @throws {LostLease} if the lease has expired or another worker holds it. @throws {TaskCanceled} if a cancel was
+ * requested.
  * @throws {DriverError} if the database refuses one of the statements. Nothing was written in any of these cases.
  */
 export async function commitSuccess(

@@ -94,8 +94,8 @@ function checkText(sql: string, what: string, dialect: Executor["dialect"]): str
 }
 
 /**
- * How many values SQLite needs for a statement; undefined if some have names. It is counted here because some SQLite clients
- * store NULL for a missing value; Postgres counts by itself.
+ * How many values SQLite needs for a statement; undefined if some have names. It is counted here because some SQLite
+ * clients store NULL for a missing value; Postgres counts by itself.
  */
 function placeholders(bare: string): number | undefined {
   if (/[:@$]\w/.test(bare)) return undefined;

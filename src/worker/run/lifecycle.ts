@@ -6,76 +6,87 @@ import type { Runner } from "./runner.ts";
 import type { WorkerStats } from "./stats.ts";
 import { handleStopSignals, type ProcessLike, thisProcess } from "./stop-signals.ts";
 
+/** Options of `worker.stop`. */
 export interface StopOptions {
   /**
-   * How long handlers may go on, in milliseconds. Then their signals abort, and what they worked on is queued again.
-   * Minimum `0`. @default 10000
+   * How long handlers may go on, in milliseconds. Then their signals abort, and their tasks are queued again. Minimum
+   * `0`.
+   * @default 10000
    */
   readonly graceMs?: number | undefined;
 }
 
+/** Options of `worker.run` and `worker.background`. */
 export interface RunOptions extends StopOptions {
   /** Stops the worker as `stop` does. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Options of `worker.serve`. */
 export interface ServeOptions extends RunOptions {
-  /** The process whose SIGINT and SIGTERM stop the worker. @default the one this runs in */
+  /** The process whose SIGINT and SIGTERM stop the worker. @default the process this runs in */
   readonly process?: ProcessLike | undefined;
 }
 
-const GRACE_MS = 10_000;
+const STOP_OPTIONS = Object.keys({ graceMs: true } satisfies Record<keyof StopOptions, true>);
+const RUN_OPTIONS = Object.keys({ signal: true, graceMs: true } satisfies Record<keyof RunOptions, true>);
+const SERVE_OPTIONS = Object.keys({
+  signal: true,
+  graceMs: true,
+  process: true,
+} satisfies Record<keyof ServeOptions, true>);
 
-type Enter = (stop: () => void) => () => void;
+const DEFAULT_GRACE_MS = 10_000;
 
-/** Lets a worker stay until it is told to stop, once at a time. */
+/** Starts and stops the runs of a worker, one run at a time. */
 export class Lifecycle {
-  readonly #newHost: () => Runner;
-  readonly #enter: Enter;
-  #host: Runner | null = null;
+  readonly #newRunner: () => Runner;
+  readonly #register: (stop: () => void) => () => void;
+  #runner: Runner | null = null;
 
   /**
-   * `newHost` begins to work at once, and throws if the worker has nothing to do. `enter` is called before, with how to stop
-   * it, and throws if another worker of this process is in the way; what it returns is called at the end.
+   * `newRunner` starts to work at once, and throws if the worker has no handlers. `register` is called before with a
+   * function that stops the run, and throws if another worker of this process runs the same tasks; the function it
+   * returns is called when the run has ended.
    */
-  constructor(newHost: () => Runner, enter: Enter = () => () => {}) {
-    this.#newHost = newHost;
-    this.#enter = enter;
+  constructor(newRunner: () => Runner, register: (stop: () => void) => () => void = () => () => {}) {
+    this.#newRunner = newRunner;
+    this.#register = register;
   }
 
-  get isOn(): boolean {
-    return this.#host !== null && this.#host.stats().state !== "stopped";
+  get isRunning(): boolean {
+    return this.#runner !== null && this.#runner.stats().state !== "stopped";
   }
 
   /** Null before the first run. */
   get stats(): WorkerStats | null {
-    return this.#host?.stats() ?? null;
+    return this.#runner?.stats() ?? null;
   }
 
   async run(options?: RunOptions): Promise<DrainSummary> {
-    onlyKnown("run", options, ["signal", "graceMs"]);
-    const { host, release } = this.#begin(options);
-    return host.done.finally(release);
+    onlyKnown("run", options, RUN_OPTIONS);
+    const { runner, release } = this.#start(options);
+    return runner.done.finally(release);
   }
 
   async serve(options?: ServeOptions): Promise<DrainSummary> {
-    onlyKnown("serve", options, ["signal", "graceMs", "process"]);
+    onlyKnown("serve", options, SERVE_OPTIONS);
     const process = options?.process ?? thisProcess();
-    const { host, release } = this.#begin(options);
-    const disown = handleStopSignals(process, () => host.stop(graceOf(options)));
-    return host.done.finally(() => {
+    const { runner, release } = this.#start(options);
+    const releaseSignals = handleStopSignals(process, () => runner.stop(graceOf(options)));
+    return runner.done.finally(() => {
       release();
-      disown();
+      releaseSignals();
     });
   }
 
   async background<T>(fn: () => T | Promise<T>, options?: RunOptions): Promise<T> {
-    onlyKnown("background", options, ["signal", "graceMs"]);
+    onlyKnown("background", options, RUN_OPTIONS);
     if (typeof fn !== "function") throw new InvalidArgument("background takes a function");
     const grace = { graceMs: graceOf(options) };
-    const { host, release } = this.#begin(options);
-    const done = host.done.finally(release);
-    done.catch(() => {}); // it may fail while fn goes on
+    const { runner, release } = this.#start(options);
+    const done = runner.done.finally(release);
+    done.catch(() => {}); // it may fail before `fn` ends; it is awaited after that
     let result: T;
     try {
       result = await fn();
@@ -89,38 +100,38 @@ export class Lifecycle {
   }
 
   async stop(options?: StopOptions): Promise<void> {
-    onlyKnown("stop", options, ["graceMs"]);
+    onlyKnown("stop", options, STOP_OPTIONS);
     const graceMs = graceOf(options);
-    const host = this.#host;
-    if (host === null) return;
-    host.stop(graceMs);
-    await host.done.catch(() => {}); // that is told to whoever runs it
+    const runner = this.#runner;
+    if (runner === null) return;
+    runner.stop(graceMs);
+    await runner.done.catch(() => {}); // the caller of `run` gets the error
   }
 
-  #begin(options: RunOptions = {}): { host: Runner; release: () => void } {
+  #start(options: RunOptions = {}): { runner: Runner; release: () => void } {
     const signal = optionalSignal(options.signal);
     const graceMs = graceOf(options);
-    if (this.isOn) {
+    if (this.isRunning) {
       throw new InvalidArgument("this worker runs already; stop it first");
     }
     let stop = () => {};
-    const leave = this.#enter(() => stop());
-    let host: Runner;
+    const unregister = this.#register(() => stop());
+    let runner: Runner;
     try {
-      host = this.#newHost();
+      runner = this.#newRunner();
     } catch (error) {
-      leave();
+      unregister();
       throw error;
     }
-    this.#host = host;
-    stop = () => host.stop(graceMs);
-    host.done.then(leave, leave);
+    this.#runner = runner;
+    stop = () => runner.stop(graceMs);
+    runner.done.then(unregister, unregister);
     signal?.addEventListener("abort", stop);
     if (signal?.aborted) stop();
-    return { host, release: () => signal?.removeEventListener("abort", stop) };
+    return { runner, release: () => signal?.removeEventListener("abort", stop) };
   }
 }
 
-function graceOf({ graceMs = GRACE_MS }: StopOptions = {}): number {
+function graceOf({ graceMs = DEFAULT_GRACE_MS }: StopOptions = {}): number {
   return integer("graceMs", graceMs, 0, MAX_TIMER_MS);
 }

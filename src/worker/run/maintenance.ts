@@ -1,7 +1,4 @@
-import { monotonicMs, toEpochMs } from "../../core/clock.ts";
-import type { Executor } from "../../core/executor.ts";
 import type { Retention } from "../../core/operations/control.ts";
-import type { QueryMeter } from "../../core/session/query-meter.ts";
 import { sleep } from "../../core/timers.ts";
 import type { Wadi } from "../../producer/wadi.ts";
 import type { ErrorContext } from "../hooks.ts";
@@ -11,46 +8,42 @@ export interface MaintenanceOptions {
   readonly retention: Retention;
   /** Pause between two sweeps in milliseconds. */
   readonly sweepMs: number;
-  /** Told of what failed; it is tried again in its turn. */
+  /** Called with each error; the failed work is tried again when it is next due. */
   readonly report: (error: unknown, operation: ErrorContext["operation"]) => void;
 }
 
-/** Most tasks that one sweep deletes for each rule: few enough that nobody waits long for its locks. */
-const BATCH = 500;
-/** Pause before the next batch while there is more, so that claims get between. */
+/** Most tasks that one sweep deletes for each rule: few, so that other statements do not wait long for its locks. */
+export const SWEEP_LIMIT = 500;
+/** Pause before the next sweep while there is more to delete, so that claims get their turn in between. */
 const MORE_MS = 100;
 const OPTIMIZE_MS = 3_600_000;
-/** How long a stop waits for what is under way. */
+/** How long a stop waits for work in progress. */
 const STOP_MS = 1000;
-/** What one sweep may take. */
-const SWEEP_LIMIT_MS = 30_000;
-/** Pause between the sweeps of short drains in one process. */
-const DRAIN_SWEEP_MS = 60_000;
-/** A drain with less time left than this does not sweep. */
-const LEAST_LEFT_MS = 1000;
+/** Longest time of one sweep. */
+const SWEEP_TIMEOUT_MS = 30_000;
 
-/** Sweeps by the retention rules and keeps the planner's statistics current, for as long as a worker runs. */
+/** While a worker runs: deletes tasks by the retention rules, and keeps the statistics of the query planner current. */
 export class Maintenance {
-  readonly #plan: MaintenanceOptions;
+  readonly #options: MaintenanceOptions;
   #timers: (ReturnType<typeof setTimeout> | undefined)[] = [];
   #work: Promise<unknown> = Promise.resolve();
   #stopping: Promise<void> | undefined;
-  /** Ends the sweep that is under way. */
+  /** Aborts the sweep in progress. */
   readonly #abort = new AbortController();
 
-  constructor(plan: MaintenanceOptions) {
-    this.#plan = plan;
+  constructor(options: MaintenanceOptions) {
+    this.#options = options;
   }
 
   start(): void {
-    const { retention, sweepMs, wadi } = this.#plan;
-    // Workers that start together sweep apart.
+    const { retention, sweepMs, wadi } = this.#options;
+    // Workers that start at the same time sweep at different times.
     if (retention.length > 0) this.#later(0, sweepMs * Math.random(), () => this.#sweep());
     if (wadi.executor.optimize !== undefined) this.#later(1, OPTIMIZE_MS, () => this.#optimize());
   }
 
   /**
-   * Begins nothing more, waits a second at most for what is under way, and leaves the statistics current. May be called
+   * Starts no more work, waits at most a second for work in progress, and leaves the statistics current. May be called
    * again.
    */
   stop(): Promise<void> {
@@ -60,9 +53,11 @@ export class Maintenance {
   }
 
   async #end(): Promise<void> {
-    const ended = this.#work.then(() => this.#try("optimize", () => this.#plan.wadi.executor.optimize?.()));
+    const ended = this.#work.then(() =>
+      this.#try("optimize", () => this.#options.wadi.executor.optimize?.()),
+    );
     await sleep(STOP_MS, undefined, ended.then());
-    const { store } = this.#plan.wadi;
+    const { store } = this.#options.wadi;
     this.#abort.abort(
       store.session.driverError(
         "sweep",
@@ -81,17 +76,17 @@ export class Maintenance {
 
   async #sweep(): Promise<void> {
     if (this.#stopping !== undefined) return;
-    const { wadi, retention, sweepMs } = this.#plan;
+    const { wadi, retention, sweepMs } = this.#options;
     const swept = await this.#try("sweep", () => {
-      const call = { deadlineMs: Date.now() + SWEEP_LIMIT_MS, signal: this.#abort.signal };
-      return wadi.store.sweep(retention, { limit: BATCH }, call);
+      const call = { deadlineMs: Date.now() + SWEEP_TIMEOUT_MS, signal: this.#abort.signal };
+      return wadi.store.sweep(retention, { limit: SWEEP_LIMIT }, call);
     });
     this.#later(0, swept?.more ? MORE_MS : sweepMs, () => this.#sweep());
   }
 
   async #optimize(): Promise<void> {
     if (this.#stopping !== undefined) return;
-    await this.#try("optimize", () => this.#plan.wadi.executor.optimize!());
+    await this.#try("optimize", () => this.#options.wadi.executor.optimize!());
     this.#later(1, OPTIMIZE_MS, () => this.#optimize());
   }
 
@@ -99,33 +94,8 @@ export class Maintenance {
     try {
       return await work();
     } catch (error) {
-      this.#plan.report(error, operation);
+      this.#options.report(error, operation);
       return undefined;
     }
   }
-}
-
-let lastDrainSweepMs = Number.NEGATIVE_INFINITY;
-/** The last one that each database was there for, so that those drained in turn are swept in turn too. */
-const drainSweepsMs = new WeakMap<Executor, number>();
-
-/**
- * One sweep in what is left of a short drain, at most one a minute for each executor that stays in this process, and one
- * a minute for all that are new: an invocation has no time of its own for it. True if it was sent.
- */
-export async function sweepAfterDrain(
-  { wadi, retention, meter, report }: Omit<MaintenanceOptions, "sweepMs"> & { readonly meter?: QueryMeter },
-  deadlineMs: number,
-): Promise<boolean> {
-  const nowMs = monotonicMs();
-  if (retention.length === 0 || deadlineMs - nowMs < LEAST_LEFT_MS) return false;
-  const lastMs = drainSweepsMs.get(wadi.executor) ?? lastDrainSweepMs;
-  drainSweepsMs.set(wadi.executor, lastMs);
-  if (nowMs - lastMs < DRAIN_SWEEP_MS) return false;
-  drainSweepsMs.set(wadi.executor, nowMs);
-  lastDrainSweepMs = nowMs;
-  await wadi.store
-    .sweep(retention, { limit: BATCH }, { deadlineMs: toEpochMs(deadlineMs), meter })
-    .catch((error) => report(error, "sweep"));
-  return true;
 }

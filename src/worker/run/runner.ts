@@ -2,13 +2,13 @@ import type { Retention } from "../../core/operations/control.ts";
 import type { Wadi } from "../../producer/wadi.ts";
 import type { ContinuousMode } from "../drain/drain-options.ts";
 import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
-import { type ErrorContext, report, type WorkerHooks } from "../hooks.ts";
+import { report, type WorkerHooks } from "../hooks.ts";
 import { Maintenance } from "./maintenance.ts";
-import { keepErrors, type LastError, statsOf, type WorkerStats } from "./stats.ts";
+import { type LastError, recordErrors, statsOf, type WorkerStats } from "./stats.ts";
 
-/** What a host needs of a continuous drain. */
+/** The part of a continuous drain that a runner uses. */
 export interface LongRunningDrain {
-  /** Goes on until it is stopped. Rejects only with what trying again does not cure. */
+  /** Resolves when it was stopped. Rejects only with an error that another try cannot change. */
   run(): Promise<DrainSummary>;
   readonly status: DrainStatus;
 }
@@ -21,26 +21,26 @@ export interface RunnerOptions {
   readonly newDrain: (continuous: ContinuousMode, hooks: WorkerHooks) => LongRunningDrain;
 }
 
-/** One stay of a worker: a continuous drain, what wakes it, what watches over it, and what keeps its tables small. */
+/**
+ * One run of a long-running worker, from its start to its stop: a continuous drain, and the maintenance of its
+ * tables.
+ */
 export class Runner {
   /** Resolves when it has stopped. */
   readonly done: Promise<DrainSummary>;
   readonly #wadi: Wadi;
   readonly #drain: LongRunningDrain;
-  readonly #upkeep: Maintenance;
-  readonly #report: (error: unknown, operation: ErrorContext["operation"]) => void;
+  readonly #maintenance: Maintenance;
   readonly #stop = new AbortController();
   #graceMs = 0;
   #lastError: LastError | null = null;
   #hasEnded = false;
 
-  constructor(plan: RunnerOptions) {
-    const { wadi } = plan;
-    this.#wadi = wadi;
-    const hooks = keepErrors(plan.hooks, (error) => {
+  constructor(options: RunnerOptions) {
+    this.#wadi = options.wadi;
+    const hooks = recordErrors(options.hooks, (error) => {
       this.#lastError = error;
     });
-    this.#report = (error, operation) => report(hooks, error, operation);
     const graceMs = () => this.#graceMs;
     const continuous: ContinuousMode = {
       signal: this.#stop.signal,
@@ -48,9 +48,12 @@ export class Runner {
         return graceMs();
       },
     };
-    this.#drain = plan.newDrain(continuous, hooks);
-    this.#upkeep = new Maintenance({ ...plan, report: this.#report });
-    this.done = this.#stay();
+    this.#drain = options.newDrain(continuous, hooks);
+    this.#maintenance = new Maintenance({
+      ...options,
+      report: (error, operation) => report(hooks, error, operation),
+    });
+    this.done = this.#run();
   }
 
   /** The first call counts. */
@@ -58,7 +61,7 @@ export class Runner {
     if (this.#stop.signal.aborted) return;
     this.#graceMs = graceMs;
     this.#stop.abort();
-    void this.#upkeep.stop();
+    void this.#maintenance.stop();
   }
 
   stats(): WorkerStats {
@@ -66,12 +69,12 @@ export class Runner {
     return statsOf(state, this.#drain.status, this.#wadi, this.#lastError);
   }
 
-  async #stay(): Promise<DrainSummary> {
-    this.#upkeep.start();
+  async #run(): Promise<DrainSummary> {
+    this.#maintenance.start();
     try {
       return await this.#drain.run();
     } finally {
-      await this.#upkeep.stop();
+      await this.#maintenance.stop();
       this.#hasEnded = true;
     }
   }

@@ -1,64 +1,69 @@
 import { InvalidArgument } from "../../core/errors/errors.ts";
 
-/** A worker that runs, as copies of this module in one process see each other's. */
-interface Running {
-  /** The name it was given; null if it was given none. */
+/** A worker that runs, as all copies of this module in one process see it. */
+interface RunningWorker {
+  /** The name that the application gave it; null if it gave none. */
   readonly name: string | null;
-  /** What it claims: queues with names. */
+  /** Keys of the task names and queues that it claims from. */
   readonly lanes: readonly string[];
-  /** Stops it as its owner would. */
   stop(): void;
 }
 
-type Workers = Set<Running>;
-
-/** By what identifies a database in this process, see `Executor.database`. */
-interface Board {
-  readonly texts: Map<string, Workers>;
-  readonly objects: WeakMap<object, Workers>;
+/**
+ * The running workers of each database. A database is identified as in `Executor.database`: by a text or by an
+ * object.
+ */
+interface Registry {
+  readonly texts: Map<string, Set<RunningWorker>>;
+  readonly objects: WeakMap<object, Set<RunningWorker>>;
 }
 
-/** A module that is loaded again, or several times, finds the workers of the other copies here. The number changes with the shape. */
-const BOARD = Symbol.for("wadi.workers.1");
+/**
+ * Global key of the registry, so that a module that is loaded again, or twice, finds the workers of its other copies.
+ * The number changes with the shape of the registry.
+ */
+const REGISTRY = Symbol.for("wadi.workers.1");
 
-function workersOf(database: string | object): Workers {
-  const place = globalThis as { [BOARD]?: Board };
-  place[BOARD] ??= { texts: new Map(), objects: new WeakMap() };
-  const { texts, objects } = place[BOARD];
+function workersOf(database: string | object): Set<RunningWorker> {
+  const scope = globalThis as { [REGISTRY]?: Registry };
+  scope[REGISTRY] ??= { texts: new Map(), objects: new WeakMap() };
+  const { texts, objects } = scope[REGISTRY];
   const known = typeof database === "string" ? texts.get(database) : objects.get(database);
   if (known !== undefined) return known;
-  const workers: Workers = new Set();
+  const workers = new Set<RunningWorker>();
   if (typeof database === "string") texts.set(database, workers);
   else objects.set(database, workers);
   return workers;
 }
 
 /**
- * Enters a worker that is about to run on a database, and returns how to take it out again. One of the same name, as a
- * reloaded module makes it, takes the place of the one before, which is stopped.
+ * Registers a worker that is about to run on a database, and returns a function that removes it. Another worker of
+ * the same name that runs the same tasks, such as the one of a module before its reload, is stopped and replaced.
  *
- * @throws {InvalidArgument} if a worker of this process runs the same tasks, and their names do not say that both are wanted.
+ * @throws {InvalidArgument} if another worker of this process runs the same tasks, and one of the two has no name.
  */
-export function enterRunning(database: string | object, running: Running): () => void {
+export function registerRunning(database: string | object, worker: RunningWorker): () => void {
   const workers = workersOf(database);
-  const lanes = new Set(running.lanes);
+  const lanes = new Set(worker.lanes);
   for (const other of [...workers]) {
     const shared = other.lanes.find((lane) => lanes.has(lane));
     if (shared === undefined) continue;
-    if (running.name === null || other.name === null) throw runsAlready(shared);
-    if (running.name !== other.name) continue;
+    if (worker.name === null || other.name === null) throw runsAlready(shared);
+    if (worker.name !== other.name) continue;
     workers.delete(other);
     other.stop();
   }
-  workers.add(running);
+  workers.add(worker);
   return () => {
-    workers.delete(running);
+    workers.delete(worker);
   };
 }
 
 function runsAlready(lane: string): InvalidArgument {
   const [queue, name] = lane.split("\0");
   return new InvalidArgument(
-    `a worker of this process already runs "${name}" of the queue "${queue}" on this database, perhaps from a module that was loaded twice or reloaded; stop that one first, keep one worker on globalThis, or give them names: of two with the same name the new one replaces the old, two with different names both run`,
+    `a worker of this process already runs "${name}" of the queue "${queue}" on this database, perhaps from a module ` +
+      "that was loaded twice or reloaded; stop that one first, keep one worker on globalThis, or give them names: " +
+      "of two with the same name the new one replaces the old, two with different names both run",
   );
 }

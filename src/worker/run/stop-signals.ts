@@ -1,23 +1,24 @@
+/** The signals of the operating system that stop a worker. */
+
 import { Unsupported } from "../../core/errors/errors.ts";
 
-/** What `serve` needs of a process: Node's, Deno's and Bun's all fit. */
+/** The part of a process that `serve` uses; that of Node, Deno and Bun fits. */
 export interface ProcessLike {
   on(event: StopSignal, listener: () => void): unknown;
   removeListener(event: StopSignal, listener: () => void): unknown;
   exit(code: number): unknown;
 }
 
+/** A signal that asks a process to end. */
 export type StopSignal = "SIGINT" | "SIGTERM";
 
-/** What a shell expects of a process that such a signal ended: 128 and its number. */
+/** The exit code of a process that a signal ended is 128 plus the number of the signal. */
 const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
 const SIGNALS = Object.keys(EXIT_CODES) as StopSignal[];
 
 /**
- * Takes SIGINT and SIGTERM until the returned function is called: the first calls `onStop`, a second one, of either
+ * Handles SIGINT and SIGTERM until the returned function is called: the first calls `onStop`, a second one, of either
  * kind, ends the process at once.
- *
- * @throws {Unsupported} where there is no process that gets signals.
  */
 export function handleStopSignals(target: ProcessLike, onStop: (signal: StopSignal) => void): () => void {
   let isStopping = false;
@@ -35,13 +36,14 @@ export function handleStopSignals(target: ProcessLike, onStop: (signal: StopSign
   };
 }
 
-/** The process this runs in. */
+/** The process this runs in. @throws {Unsupported} on a platform whose process gets no signals. */
 export function thisProcess(): ProcessLike {
-  const { process: own } = globalThis as { readonly process?: Partial<ProcessLike> };
-  if (typeof own?.on !== "function" || typeof own.exit !== "function") {
+  const { process: current } = globalThis as { readonly process?: Partial<ProcessLike> };
+  if (typeof current?.on !== "function" || typeof current.exit !== "function") {
     throw new Unsupported(
-      "serve needs a process that gets signals, and this platform has none; use drain({ budgetMs }) in a short invocation, or run({ signal })",
+      "serve needs a process that gets signals, and this platform has none; " +
+        "use drain({ budgetMs }) in a short invocation, or run({ signal })",
     );
   }
-  return own as ProcessLike;
+  return current as ProcessLike;
 }

@@ -7,34 +7,34 @@ import { memoryWadi } from "../../../testing/memory.ts";
 
 const totals = { claimed: 3 } as DrainSummary;
 
-/** A stay whose drains only wait for their stop; `fail` ends the drain under way. */
-function stay() {
+/** A lifecycle whose drains only wait for their stop; `fail` ends the drain in progress. */
+function newLifecycle() {
   const stops: number[] = [];
   let begun = 0;
   let fail: (error: unknown) => void = () => {};
   const wadi = memoryWadi();
-  const made = new Lifecycle(
+  const worker = new Lifecycle(
     () =>
       new Runner({
         wadi,
         hooks: {},
         retention: [],
         sweepMs: 60_000,
-        newDrain: (endless) => ({
+        newDrain: (continuous) => ({
           status: { running: [], ready: 0, slots: 10, totals },
           run() {
             begun++;
             return new Promise((resolve, reject) => {
               fail = reject;
-              const stopped = () => resolve({ ...totals, succeeded: stops.push(endless.graceMs) });
-              if (endless.signal.aborted) stopped();
-              else endless.signal.addEventListener("abort", stopped);
+              const stopped = () => resolve({ ...totals, succeeded: stops.push(continuous.graceMs) });
+              if (continuous.signal.aborted) stopped();
+              else continuous.signal.addEventListener("abort", stopped);
             });
           },
         }),
       }),
   );
-  return { stay: made, stops, begun: () => begun, fail: (error: unknown) => fail(error) };
+  return { worker, stops, begun: () => begun, fail: (error: unknown) => fail(error) };
 }
 
 class FakeProcess extends EventEmitter {
@@ -45,7 +45,7 @@ class FakeProcess extends EventEmitter {
 }
 
 test("a run ends by stop, which may be called at any time and more than once", async () => {
-  const { stay: worker, stops } = stay();
+  const { worker, stops } = newLifecycle();
   await worker.stop();
   expect(worker.stats).toBeNull();
   const running = worker.run({ graceMs: 7 });
@@ -60,7 +60,7 @@ test("a run ends by stop, which may be called at any time and more than once", a
 });
 
 test("a run ends by its signal, also by one that is aborted already, with its own grace", async () => {
-  const { stay: worker, stops } = stay();
+  const { worker, stops } = newLifecycle();
   const stop = new AbortController();
   const running = worker.run({ signal: stop.signal, graceMs: 7 });
   stop.abort();
@@ -70,7 +70,7 @@ test("a run ends by its signal, also by one that is aborted already, with its ow
 });
 
 test("runs once at a time, and again after it has ended", async () => {
-  const { stay: worker, begun } = stay();
+  const { worker, begun } = newLifecycle();
   const running = worker.run();
   const process = new FakeProcess();
   const again = /runs already; stop it first/;
@@ -85,7 +85,7 @@ test("runs once at a time, and again after it has ended", async () => {
 });
 
 test("serving, the first signal stops and a second one ends the process", async () => {
-  const { stay: worker, stops } = stay();
+  const { worker, stops } = newLifecycle();
   const process = new FakeProcess();
   const serving = worker.serve({ process, graceMs: 9 });
   process.emit("SIGTERM");
@@ -95,7 +95,7 @@ test("serving, the first signal stops and a second one ends the process", async 
 });
 
 test("serving leaves no listener behind after stop or an error", async () => {
-  const { stay: worker, fail } = stay();
+  const { worker, fail } = newLifecycle();
   const process = new FakeProcess();
   const serving = worker.serve({ process });
   await worker.stop();
@@ -107,7 +107,7 @@ test("serving leaves no listener behind after stop or an error", async () => {
 });
 
 test("background runs while the function does, and returns what that returns", async () => {
-  const { stay: worker, begun, stops } = stay();
+  const { worker, begun, stops } = newLifecycle();
   const value = await worker.background(async () => {
     expect(worker.stats?.state).toBe("running");
     return 42;
@@ -116,7 +116,7 @@ test("background runs while the function does, and returns what that returns", a
 });
 
 test("the error of the function goes before that of the worker", async () => {
-  const { stay: worker, fail, stops } = stay();
+  const { worker, fail, stops } = newLifecycle();
   const wrong = new Error("wrong");
   await expect(worker.background(() => Promise.reject(wrong))).rejects.toBe(wrong);
   expect(stops).toEqual([10_000]);
@@ -130,7 +130,7 @@ test("the error of the function goes before that of the worker", async () => {
 });
 
 test("refuses options that are unknown or out of range before anything begins", async () => {
-  const { stay: worker, begun } = stay();
+  const { worker, begun } = newLifecycle();
   const refused = (work: Promise<unknown>, message: RegExp) =>
     expect(work).rejects.toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringMatching(message) });
   await refused(worker.run({ graceMs: -1 }), /^graceMs must be an integer from 0/);

@@ -3,7 +3,8 @@ import { monotonicMs } from "../../../src/core/clock.ts";
 import type { Executor } from "../../../src/driver.ts";
 import { Wadi } from "../../../src/index.ts";
 import { checkRetention } from "../../../src/producer/retention.ts";
-import { Maintenance, sweepAfterDrain } from "../../../src/worker/run/maintenance.ts";
+import { sweepAfterDrain } from "../../../src/worker/run/drain-sweep.ts";
+import { Maintenance } from "../../../src/worker/run/maintenance.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 
 const retention = checkRetention([{ status: "canceled", olderThanMs: 0 }]);
@@ -44,15 +45,15 @@ async function ended(tasks: number): Promise<{ wadi: Wadi; sweeps: number[] }> {
 
 test("sweeps once each period, and in batches one after the other while there is more", async () => {
   const { wadi, sweeps } = await ended(1100);
-  const upkeep = new Maintenance({ wadi, retention, sweepMs, report });
-  upkeep.start();
+  const maintenance = new Maintenance({ wadi, retention, sweepMs, report });
+  maintenance.start();
   await vi.advanceTimersByTimeAsync(29_999);
   expect(sweeps).toEqual([]);
   await vi.advanceTimersByTimeAsync(1001);
   expect(sweeps).toEqual([500, 500, 100]);
   await vi.advanceTimersByTimeAsync(120_000);
   expect(sweeps).toEqual([500, 500, 100, 0, 0]);
-  await upkeep.stop();
+  await maintenance.stop();
   expect(vi.getTimerCount()).toBe(0);
   expect(reports).toEqual([]);
 });
@@ -60,11 +61,11 @@ test("sweeps once each period, and in batches one after the other while there is
 test("a sweep that fails is told, and tried again in its turn", async () => {
   const { wadi, sweeps } = await ended(3);
   vi.mocked(wadi.store.sweep).mockRejectedValueOnce(new Error("away"));
-  const upkeep = new Maintenance({ wadi, retention, sweepMs, report });
-  upkeep.start();
+  const maintenance = new Maintenance({ wadi, retention, sweepMs, report });
+  maintenance.start();
   await vi.advanceTimersByTimeAsync(90_000);
   expect([reports, sweeps]).toEqual([["sweep: away"], [3]]);
-  await upkeep.stop();
+  await maintenance.stop();
 });
 
 test("brings the statistics up to date each hour and at the end, and nothing without rules", async () => {
@@ -75,11 +76,11 @@ test("brings the statistics up to date each hour and at the end, and nothing wit
     if (optimized === 1) throw new Error("locked");
   };
   const executor: Executor = { ...wadi.executor, optimize };
-  const upkeep = new Maintenance({ wadi: new Wadi(executor), retention: [], sweepMs, report });
-  upkeep.start();
+  const maintenance = new Maintenance({ wadi: new Wadi(executor), retention: [], sweepMs, report });
+  maintenance.start();
   await vi.advanceTimersByTimeAsync(2 * 3_600_000);
   expect(optimized).toBe(2);
-  await upkeep.stop();
+  await maintenance.stop();
   expect([optimized, reports, sweeps]).toEqual([3, ["optimize: locked"], []]);
 });
 
@@ -91,11 +92,11 @@ test("a stop waits for the sweep that is under way, and no other follows", async
       finish = () => resolve({ purged: 500, more: true });
     }),
   );
-  const upkeep = new Maintenance({ wadi, retention, sweepMs, report });
-  upkeep.start();
+  const maintenance = new Maintenance({ wadi, retention, sweepMs, report });
+  maintenance.start();
   await vi.advanceTimersByTimeAsync(30_000);
   let stopped = false;
-  const stop = upkeep.stop().then(() => {
+  const stop = maintenance.stop().then(() => {
     stopped = true;
   });
   await vi.advanceTimersByTimeAsync(900);
