@@ -13,6 +13,7 @@ import { dataVersionListener } from "./sqlite/data-version.ts";
 
 export type { BetterSqlite3Like, BetterSqlite3StatementLike } from "./sqlite/better-sqlite3-client.ts";
 
+/** How the driver uses the handle. */
 export interface BetterSqlite3Options {
   /**
    * `"wal"` switches the file to the write-ahead log before the first statement, so that readers and the writer
@@ -52,6 +53,15 @@ const LIMITS: Limits = { maxParamBytes: 64 * 1024 * 1024, maxBatchStatements: 10
  * and afterwards what it was when this function was called. While you hold a transaction open on the same handle, a
  * worker waits for its end as for any lock, and your other calls fail immediately: see `wadi.with(db)`. A handle opened
  * only for Wadi with `{ timeout: 0 }` saves one or two microseconds a call, because its timeout need not be changed.
+ *
+ * @example
+ * ```ts
+ * import Database from "better-sqlite3";
+ * import { Wadi } from "wadi";
+ * import { betterSqlite3 } from "wadi/better-sqlite3";
+ *
+ * const wadi = new Wadi(betterSqlite3(new Database("app.db")));
+ * ```
  */
 export function betterSqlite3(
   db: BetterSqlite3Like,

@@ -7,10 +7,12 @@ import { sqlite } from "../protocol/sqlite.ts";
 import { checkClient } from "./shared/options.ts";
 import { classifyD1 } from "./sqlite/cloudflare-errors.ts";
 
+/** The part of the result of a statement of D1 that Wadi uses. */
 export interface D1ResultLike {
   readonly results: unknown[];
 }
 
+/** The part of a prepared statement of D1 that Wadi uses. */
 export interface D1StatementLike {
   bind(...values: unknown[]): D1StatementLike;
   all(): Promise<D1ResultLike>;
@@ -35,6 +37,19 @@ const executors = new WeakMap<object, Executor<never, false>>();
 /**
  * An executor on a Cloudflare D1 binding, the same one for the same binding. Every call goes to the primary, also if
  * there are read replicas.
+ *
+ * @example
+ * ```ts
+ * import { Wadi } from "wadi";
+ * import { type D1Like, d1 } from "wadi/d1";
+ *
+ * export default {
+ *   async fetch(request: Request, { DB }: { DB: D1Like }) {
+ *     const { id } = await new Wadi(d1(DB)).submit("resize", await request.json());
+ *     return Response.json({ id });
+ *   },
+ * };
+ * ```
  */
 export function d1<S extends D1StatementLike>(binding: D1Like<S>): Executor<S, false> {
   const known = executors.get(binding);

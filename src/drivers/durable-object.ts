@@ -24,6 +24,19 @@ const LIMITS: Limits = {
  * in the Wrangler configuration.
  *
  * The engine runs in the object's thread: nothing is sent over a network, and no other writer can hold a lock.
+ *
+ * @example
+ * ```ts
+ * import { Wadi } from "wadi";
+ * import { type DurableObjectStorageLike, durableObject } from "wadi/durable-object";
+ *
+ * export class Jobs {
+ *   readonly wadi: Wadi;
+ *   constructor(state: { readonly storage: DurableObjectStorageLike }) {
+ *     this.wadi = new Wadi(durableObject(state.storage));
+ *   }
+ * }
+ * ```
  */
 export function durableObject(storage: DurableObjectStorageLike): Executor<never, true> {
   checkClient("durableObject", storage, "the storage of a Durable Object, ctx.storage", ["transactionSync"]);

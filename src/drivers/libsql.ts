@@ -22,6 +22,7 @@ import { LibsqlFile } from "./sqlite/libsql-file.ts";
 
 export type { LibsqlClientLike, LibsqlResultLike, LibsqlStatement } from "./sqlite/libsql-client.ts";
 
+/** How the driver uses the client. */
 export interface LibsqlOptions {
   /**
    * `"wal"` switches a `file:` database to the write-ahead log before the first statement; `"keep"` leaves it
@@ -60,6 +61,16 @@ const WRITES = /\b(?:insert|update|delete|replace|create|alter|drop|analyze|vacu
  * On a `file:` database the client blocks the event loop while it waits for a lock, for at most its `timeout` option,
  * which is 0 by default. Leave it at 0: Wadi waits for locks without blocking. After a lock the client needs a
  * `reconnect()` to commit batches again; Wadi calls it, and that ends a read transaction you have open on the client.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from "@libsql/client";
+ * import { Wadi } from "wadi";
+ * import { libsql } from "wadi/libsql";
+ *
+ * const client = createClient({ url: env.TURSO_DATABASE_URL!, authToken: env.TURSO_AUTH_TOKEN! });
+ * const wadi = new Wadi(libsql(client));
+ * ```
  */
 export function libsql(
   client: LibsqlClientLike,

@@ -47,7 +47,18 @@ const TRANSACTION: NeonTransactionOptions = {
   fullResults: false,
 };
 
-/** An executor over Neon's SQL over HTTP: `neonHttp(neon(url))`. A run and a batch are one request each. */
+/**
+ * An executor over Neon's SQL over HTTP: `neonHttp(neon(url))`. A run and a batch are one request each.
+ *
+ * @example
+ * ```ts
+ * import { neon } from "@neondatabase/serverless";
+ * import { Wadi } from "wadi";
+ * import { neonHttp } from "wadi/neon";
+ *
+ * const wadi = new Wadi(neonHttp(neon(env.DATABASE_URL!)));
+ * ```
+ */
 export function neonHttp<Q extends NeonQueryLike>(
   sql: NeonQueryFunctionLike<Q>,
   options: PgSchemaOption = {},

@@ -30,6 +30,7 @@ export type {
 } from "./postgres/pg-client.ts";
 export type { PgSchemaOption } from "./postgres/schema.ts";
 
+/** How the driver uses the pool or the client. */
 export interface PgOptions extends PgSchemaOption {
   /**
    * Whether statements are prepared under a name, once per connection. It turns itself off where names do not
@@ -66,6 +67,15 @@ const listeners = new WeakMap<object, PgListener>();
  * A run and a batch are one round trip each. With a pool, every call borrows a connection. A client is shared: calls
  * queue up, none interleave, and within a transaction you began they take part in it. Errors of idle connections, for
  * which node-pg would end the process, are ignored: the pool replaces the connection.
+ *
+ * @example
+ * ```ts
+ * import { Pool } from "pg";
+ * import { Wadi } from "wadi";
+ * import { pg } from "wadi/pg";
+ *
+ * const wadi = new Wadi(pg(new Pool({ connectionString: env.DATABASE_URL! })));
+ * ```
  */
 export function pg(client: PgPoolLike | PgClientLike, options: PgOptions = {}): Executor<never, false> {
   checkClient("pg", client, "a Pool or a Client of node-pg", ["on"]);

@@ -36,6 +36,15 @@ const AS_TEXT: PgliteQueryOptions = {
  * It is one connection: while you hold a transaction open, Wadi's calls wait for its end. So inside a transaction await
  * only the calls that are bound to it (`wadi.with(tx)`). A batch needs no isolation level, because nothing runs
  * concurrently.
+ *
+ * @example
+ * ```ts
+ * import { PGlite } from "@electric-sql/pglite";
+ * import { Wadi } from "wadi";
+ * import { pglite } from "wadi/pglite";
+ *
+ * const wadi = new Wadi(pglite(new PGlite("./data")));
+ * ```
  */
 export function pglite(client: PgliteLike, options: PgSchemaOption = {}): Executor<never, false> {
   checkClient("pglite", client, "a PGlite", ["query", "transaction"]);

@@ -13,6 +13,14 @@ export type { FromSqlite } from "./sqlite-executor.ts";
  * the same function for one dialect, in a smaller bundle, beside the tables.
  *
  * @throws {InvalidArgument} if the client is of another kind.
+ * @example
+ * ```ts
+ * import { drizzle } from "drizzle-orm/better-sqlite3";
+ * import { Wadi } from "wadi";
+ * import { fromDrizzle } from "wadi/drizzle";
+ *
+ * const wadi = new Wadi(fromDrizzle(drizzle("app.db")));
+ * ```
  */
 export const fromDrizzle: FromSqlite & FromPostgres = ((db: unknown, options?: object) =>
   sqliteExecutor(db, options) ??

@@ -140,7 +140,12 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
 /**
  * The tables where they are in the Postgres schema `name`, as with the `schema` option of the driver.
  *
- * @example const { tasks } = schema("jobs");
+ * @example
+ * ```ts
+ * import { schema } from "wadi/drizzle/postgres";
+ *
+ * const { tasks } = schema("jobs");
+ * ```
  */
 export function schema<Name extends string>(name: Name) {
   return define<Name | undefined>(

@@ -11,6 +11,16 @@ export * from "./postgres-tables.ts";
  * `db.$client`, with the options of its driver, and takes Drizzle's transactions.
  *
  * @throws {InvalidArgument} if the client is of another kind.
+ * @example
+ * ```ts
+ * import { drizzle } from "drizzle-orm/node-postgres";
+ * import { Wadi } from "wadi";
+ * import { fromDrizzle, tasks } from "wadi/drizzle/postgres";
+ *
+ * const db = drizzle(env.DATABASE_URL!);
+ * const wadi = new Wadi(fromDrizzle(db));
+ * const rows = await db.select().from(tasks).limit(10);
+ * ```
  */
 export const fromDrizzle: FromPostgres = ((db: unknown, options?: object) =>
   postgresExecutor(db, options) ?? refuse(db, POSTGRES_CLIENTS)) as FromPostgres;

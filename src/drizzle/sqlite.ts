@@ -11,6 +11,16 @@ export * from "./sqlite-tables.ts";
  * client in `db.$client`, with the options of its driver, and takes Drizzle's transactions.
  *
  * @throws {InvalidArgument} if the client is of another kind.
+ * @example
+ * ```ts
+ * import { drizzle } from "drizzle-orm/better-sqlite3";
+ * import { Wadi } from "wadi";
+ * import { fromDrizzle, tasks } from "wadi/drizzle/sqlite";
+ *
+ * const db = drizzle("app.db");
+ * const wadi = new Wadi(fromDrizzle(db));
+ * const rows = db.select().from(tasks).limit(10).all();
+ * ```
  */
 export const fromDrizzle: FromSqlite = ((db: unknown, options?: object) =>
   sqliteExecutor(db, options) ?? refuse(db, SQLITE_CLIENTS)) as FromSqlite;

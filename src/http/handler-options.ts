@@ -7,18 +7,19 @@ import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import type { Worker } from "../worker/worker.ts";
 
+/** What a handler serves, to whom, and within which limits. */
 export interface HttpHandlerOptions {
   /** A Wadi, or a function that every authorized request that needs one calls. */
   readonly wadi: Wadi | (() => Wadi | Promise<Wadi>);
-  /** Runs the tasks of `/drain`; without a worker that route does not exist. */
+  /** Runs the tasks of `/drain`; without a worker that route does not exist. @default none */
   readonly worker?: Worker | ((wadi: Wadi) => Worker) | undefined;
   /** The only tasks that may be submitted; their schemas and defaults apply. @default any name */
   readonly tasks?: readonly AnyTaskDefinition[] | undefined;
   /** Grants access to every route. While it is undefined or empty, every request is refused and the log says why. */
   readonly secret: string | undefined;
-  /** Grants access to `/drain` only. */
+  /** Grants access to `/drain` only. @default none */
   readonly cronSecret?: string | undefined;
-  /** How to set the secret on this platform; for the log. */
+  /** How to set the secret on this platform; for the log. @default how to pass the option in code */
   readonly secretHint?: string | undefined;
   /** Path before `/tasks`, `/keys`, `/wait` and `/drain`, such as `/api/wadi`. @default "" */
   readonly basePath?: string | undefined;

@@ -15,6 +15,7 @@ export interface HandlerInvocation {
   readonly deadline?: Date | number | undefined;
 }
 
+/** Answers one request. It never rejects: an error is an answer too. */
 export type HttpHandler = (request: Request, invocation?: HandlerInvocation) => Promise<Response>;
 
 /**
@@ -38,7 +39,12 @@ export type HttpHandler = (request: Request, invocation?: HandlerInvocation) => 
  * cannot be reached) and 500. Messages of the database reach only the log.
  *
  * @throws {InvalidArgument} if an option is out of range.
- * @example export default { fetch: createHandler({ wadi, worker, secret: env.WADI_SECRET }) };
+ * @example
+ * ```ts
+ * import { createHandler } from "wadi/http";
+ *
+ * export default { fetch: createHandler({ wadi, worker, secret: env.WADI_SECRET }) };
+ * ```
  */
 export function createHandler(options: HttpHandlerOptions): HttpHandler {
   const { budgetMs, maxWaitMs, ...limits } = checkHandler(options);

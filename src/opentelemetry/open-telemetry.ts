@@ -7,10 +7,11 @@ import { newMetrics } from "./metrics.ts";
 import { inject } from "./propagation.ts";
 import { newSpans } from "./spans.ts";
 
+/** Where spans and metrics go, and how they are linked. */
 export interface OpenTelemetryOptions {
-  /** @default the global one */
+  /** Makes the tracer of the spans. @default the global one */
   readonly tracerProvider?: TracerProvider | undefined;
-  /** @default the global one */
+  /** Makes the meter of the metrics. @default the global one */
   readonly meterProvider?: MeterProvider | undefined;
   /**
    * How an attempt belongs to the trace that submitted its task: in a trace of its own (or in that of the request that
@@ -23,9 +24,11 @@ export interface OpenTelemetryOptions {
 
 /** What to spread into the options of `new Wadi` and of `new Worker`. */
 export interface OpenTelemetry {
+  /** Options of `new Wadi`. */
   readonly producer: {
     readonly metadata: (task: { readonly name: string; readonly queue: string }) => Record<string, Json>;
   };
+  /** Options of `new Worker`. */
   readonly worker: {
     readonly around: NonNullable<WorkerHooks["around"]>;
     readonly onEvent: NonNullable<WorkerHooks["onEvent"]>;
@@ -38,9 +41,14 @@ export interface OpenTelemetry {
  *
  * @throws {InvalidArgument} if an option is unknown or of the wrong type.
  * @example
+ * ```ts
+ * import { Wadi, Worker } from "wadi";
+ * import { openTelemetry } from "wadi/opentelemetry";
+ *
  * const telemetry = openTelemetry();
  * const wadi = new Wadi(executor, { ...telemetry.producer });
  * const worker = new Worker(wadi, { ...telemetry.worker });
+ * ```
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry {
   onlyKnown("openTelemetry", options, ["tracerProvider", "meterProvider", "relation", "baggage"]);

@@ -3,6 +3,7 @@
 
 import type { Value } from "../../core/executor.ts";
 
+/** A notification of LISTEN, as node-pg reports it. */
 export interface PgNotification {
   readonly channel: string;
   readonly payload?: string | undefined;

@@ -6,6 +6,7 @@ import { postgres, postgresIn } from "../../protocol/postgres.ts";
 
 type Protocol = Executor["protocol"];
 
+/** Where the tables are. */
 export interface PgSchemaOption {
   /**
    * The schema that holds Wadi's tables; the migrations create it if it is missing. Its name becomes part of each

@@ -3,11 +3,13 @@
 
 import type { Row, Statement, Value } from "../../core/executor.ts";
 
+/** A statement, as `@libsql/client` takes it. */
 export interface LibsqlStatement {
   sql: string;
   args: Value[];
 }
 
+/** The part of the result of a statement that Wadi uses. */
 export interface LibsqlResultLike {
   readonly columns: readonly string[];
   readonly rows: readonly { readonly [column: number]: unknown }[];
