@@ -1,15 +1,17 @@
+/** Makes native statements usable as items of Drizzle's `db.batch()`. */
+
 import type { BatchItem } from "drizzle-orm/batch";
 import type { Executor, Statement } from "../core/executor.ts";
 
-/** A statement for the client's own batch, and for `db.batch()` of Drizzle too. */
+/** A statement for the batch of the client, and for `db.batch()` of Drizzle too. */
 export type BatchStatement<Native, Dialect extends "sqlite" | "pg"> = Native & BatchItem<Dialect>;
 
-/** What Drizzle's `batch()` asks each of its items for. */
+/** What Drizzle's `batch()` requires of each item. */
 interface PreparedItem {
   getQuery(): { readonly sql: string; readonly params: readonly unknown[] };
-  /** D1 binds the parameters to this one. */
+  /** The statement that D1 sends, with its parameters bound. */
   readonly stmt: { bind(): unknown };
-  /** Neon makes arrays of rows otherwise. */
+  /** False, because Neon would return rows as arrays otherwise. */
   isResponseInArrayMode(): boolean;
   mapResult(result: unknown): unknown;
 }
@@ -20,30 +22,31 @@ export function withBatchItems<Native extends object, Dialect extends "sqlite" |
   mapResult: (result: unknown) => unknown = (result) => result,
 ): Executor<BatchStatement<Native, Dialect>, false> {
   const native = executor.native!;
-  const item = (statement: Statement, own: Native) => {
-    const prepared: PreparedItem = {
+  const itemOf = (statement: Statement, prepared: Native) => {
+    const drizzleItem: PreparedItem = {
       getQuery: () => statement,
-      stmt: { bind: () => own },
+      stmt: { bind: () => prepared },
       isResponseInArrayMode: () => false,
       mapResult,
     };
-    return withPrepare(own, () => prepared) as BatchStatement<Native, Dialect>;
+    return withPrepare(prepared, () => drizzleItem) as BatchStatement<Native, Dialect>;
   };
   return {
     ...executor,
     native: {
       ...native,
-      prepare: (statements) => native.prepare(statements).map((own, index) => item(statements[index]!, own)),
+      prepare: (statements) =>
+        native.prepare(statements).map((prepared, index) => itemOf(statements[index]!, prepared)),
       is: (value): value is BatchStatement<Native, Dialect> => native.is(value),
     },
   };
 }
 
-/** The statement itself with a method more; or one that stands for it, where it stands for one in another process. */
-function withPrepare<Native extends object>(own: Native, prepare: () => PreparedItem): Native {
-  Object.defineProperty(own, "_prepare", { value: prepare, configurable: true });
-  if ((own as { _prepare?: unknown })._prepare === prepare) return own;
-  return new Proxy(own, {
+/** Adds Drizzle's `_prepare` to the statement; a proxy does so if the statement is a stub that takes no property. */
+function withPrepare<Native extends object>(statement: Native, prepare: () => PreparedItem): Native {
+  Object.defineProperty(statement, "_prepare", { value: prepare, configurable: true });
+  if ((statement as { _prepare?: unknown })._prepare === prepare) return statement;
+  return new Proxy(statement, {
     get: (target, name) => (name === "_prepare" ? prepare : Reflect.get(target, name)),
   });
 }

@@ -8,9 +8,9 @@ export type { FromPostgres } from "./postgres-executor.ts";
 export type { FromSqlite } from "./sqlite-executor.ts";
 
 /**
- * The executor of a Drizzle database, whichever of Wadi's clients it has. It sends through the client in `db.$client`, with
- * the options of its driver, and takes Drizzle's transactions. `wadi/drizzle/sqlite` and `wadi/drizzle/postgres` have
- * the same function for one dialect, in a smaller bundle, beside the tables.
+ * The executor of a Drizzle database with any client that Wadi has a driver for. It sends through the client in
+ * `db.$client`, takes the options of the client's driver, and accepts Drizzle's transactions. `wadi/drizzle/sqlite` and
+ * `wadi/drizzle/postgres` export the same function for one dialect, in a smaller bundle, together with the tables.
  *
  * @throws {InvalidArgument} if the client is of another kind.
  * @example

@@ -1,3 +1,5 @@
+/** Finds the Postgres client in a Drizzle database and makes an executor with its driver. */
+
 import type { Executor } from "../core/executor.ts";
 import { type NeonQueryFunctionLike, type NeonQueryLike, neonHttp } from "../drivers/neon.ts";
 import { type PgClientLike, type PgOptions, type PgPoolLike, pg } from "../drivers/pg.ts";
@@ -16,7 +18,7 @@ export interface FromPostgres {
   (db: DrizzleDatabase<PgliteLike>, options?: PgSchemaOption): ReturnType<typeof pglite>;
 }
 
-/** For messages. */
+/** Clients that are accepted, for messages. */
 export const POSTGRES_CLIENTS = ["node-postgres", "Neon over HTTP", "PGlite"];
 
 /** The executor of the Postgres client in `db`; undefined if it is of another kind. */
@@ -30,7 +32,9 @@ export function postgresExecutor(db: unknown, options: object | undefined): Exec
   return isNodePg(client) ? withTransactions(pg(client, options)) : undefined;
 }
 
-/** A pool counts its clients and a client knows its backend; those of other databases do neither. */
+/**
+ * A pool of node-pg counts its clients and a client knows its backend process; clients of other databases have neither.
+ */
 function isNodePg(client: unknown): client is PgPoolLike | PgClientLike {
   if (!hasMethods(client, "connect", "query", "on")) return false;
   return "totalCount" in (client as object) || "processID" in (client as object);
@@ -43,7 +47,7 @@ interface NeonResult {
 
 const JSON_TYPES = [114, 3802];
 
-/** Drizzle sends an item's text with types of its own, and so the JSON in its rows comes back parsed. */
+/** Drizzle sends an item with its type parsers, so the JSON in the rows arrives parsed: Wadi expects text. */
 function jsonAsText(result: unknown): unknown {
   const { rows, fields } = result as NeonResult;
   const parsed = fields.filter(({ dataTypeID }) => JSON_TYPES.includes(dataTypeID)).map(({ name }) => name);

@@ -1,3 +1,5 @@
+/** Drizzle's definitions of Wadi's tables on Postgres, for queries and joins. */
+
 import { sql } from "drizzle-orm";
 import {
   bigint,
@@ -14,8 +16,8 @@ import {
 import type { ErrorEnvelope, Json } from "../core/task.ts";
 
 /**
- * Every client has parsed it already. Drizzle's own `jsonb` parses the strings in it once more, and makes a number of
- * the payload `"5"`.
+ * JSON that the client has already parsed. Drizzle's `jsonb` would parse strings a second time, and turn the payload
+ * `"5"` into a number.
  */
 const jsonb = customType<{ data: unknown }>({
   dataType: () => "jsonb",
@@ -57,12 +59,12 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
       completedAtMs: ms("completed_at_ms"),
       /** Key of the limits it runs under; empty if there are none. */
       concurrencyKey: text("concurrency_key").notNull().default(""),
-      /** Leases that ran out on it. */
+      /** Leases that expired. */
       crashes: integer("crashes").notNull().default(0),
       maxCrashes: integer("max_crashes").notNull().default(3),
       /** Null for what other SDKs submitted: only attempts count. */
       crashLimit: integer("crash_limit"),
-      /** Which tasks of a claim have not started. */
+      /** The lease token while the start of the task has not been announced. */
       hold: text("hold"),
     },
     (t) => [
@@ -138,7 +140,7 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
 }
 
 /**
- * The tables where they are in the Postgres schema `name`, as with the `schema` option of the driver.
+ * The tables in the Postgres schema `name`, as with the `schema` option of the driver.
  *
  * @example
  * ```ts
@@ -155,19 +157,19 @@ export function schema<Name extends string>(name: Name) {
 
 const tables = define(pgTable);
 
-/** Every task, with the properties of a `Task`. Read it freely; leave writing to Wadi. */
+/** Every task, with the properties of a `Task`. For reading: only Wadi may write it. */
 export const tasks = tables.tasks;
 /** Which task a business key points at. */
 export const taskKeys = tables.taskKeys;
-/** What a fleet may do under one concurrency key at a time. */
+/** The concurrency and rate that the fleet may use under one key. */
 export const limits = tables.limits;
-/** The starts that a rate still counts. */
+/** The starts that still count for a rate. */
 export const limitStarts = tables.limitStarts;
-/** The history of errors: a row for each attempt that failed and each lease that ran out. */
+/** The history of errors: a row for each attempt that failed and each lease that expired. */
 export const failures = tables.failures;
 /** Versions of the protocol and of the schema. */
 export const meta = tables.meta;
 /** The migrations of Wadi that were applied. */
 export const migrations = tables.migrations;
-/** Those of the protocol's reference, which its SDKs look for. */
+/** The migrations of the reference SDKs of the protocol, which those SDKs read. */
 export const referenceMigrations = tables.referenceMigrations;

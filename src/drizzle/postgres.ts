@@ -7,8 +7,8 @@ export type { FromPostgres } from "./postgres-executor.ts";
 export * from "./postgres-tables.ts";
 
 /**
- * The executor of a Drizzle database on Postgres: node-postgres, Neon over HTTP or PGlite. It sends through the client in
- * `db.$client`, with the options of its driver, and takes Drizzle's transactions.
+ * The executor of a Drizzle database on Postgres: node-postgres, Neon over HTTP or PGlite. It sends through the
+ * client in `db.$client`, takes the options of the client's driver, and accepts Drizzle's transactions.
  *
  * @throws {InvalidArgument} if the client is of another kind.
  * @example

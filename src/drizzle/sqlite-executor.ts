@@ -1,3 +1,5 @@
+/** Finds the SQLite client in a Drizzle database and makes an executor with its driver. */
+
 import type { Executor } from "../core/executor.ts";
 import {
   type BetterSqlite3Like,
@@ -26,7 +28,7 @@ export interface FromSqlite {
   (db: DrizzleDatabase<DurableObjectStorageLike>): ReturnType<typeof durableObject>;
 }
 
-/** For messages. */
+/** Clients that are accepted, for messages. */
 export const SQLITE_CLIENTS = ["better-sqlite3", "libSQL", "D1", "Durable Objects"];
 
 /** The executor of the SQLite client in `db`; undefined if it is of another kind. */

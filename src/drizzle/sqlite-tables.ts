@@ -1,3 +1,5 @@
+/** Drizzle's definitions of Wadi's tables on SQLite, for queries and joins. */
+
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { ErrorEnvelope, Json } from "../core/task.ts";
@@ -6,7 +8,7 @@ const key = () => text("key").primaryKey();
 const createdAtMs = () => integer("created_at_ms").notNull();
 const updatedAtMs = () => integer("updated_at_ms").notNull();
 
-/** Every task, with the properties of a `Task`. Read it freely; leave writing to Wadi. */
+/** Every task, with the properties of a `Task`. For reading: only Wadi may write it. */
 export const tasks = sqliteTable(
   "cairnq_tasks",
   {
@@ -35,12 +37,12 @@ export const tasks = sqliteTable(
     completedAtMs: integer("completed_at_ms"),
     /** Key of the limits it runs under; empty if there are none. */
     concurrencyKey: text("concurrency_key").notNull().default(""),
-    /** Leases that ran out on it. */
+    /** Leases that expired. */
     crashes: integer("crashes").notNull().default(0),
     maxCrashes: integer("max_crashes").notNull().default(3),
     /** Null for what other SDKs submitted: only attempts count. */
     crashLimit: integer("crash_limit"),
-    /** Which tasks of a claim have not started. */
+    /** The lease token while the start of the task has not been announced. */
     hold: text("hold"),
   },
   (t) => [
@@ -73,7 +75,7 @@ export const taskKeys = sqliteTable(
   (t) => [index("wadi_task_keys_task_idx").on(t.taskId)],
 );
 
-/** What a fleet may do under one concurrency key at a time. */
+/** The concurrency and rate that the fleet may use under one key. */
 export const limits = sqliteTable("wadi_limits", {
   key: key(),
   concurrency: integer("concurrency"),
@@ -82,7 +84,7 @@ export const limits = sqliteTable("wadi_limits", {
   updatedAtMs: updatedAtMs(),
 });
 
-/** The starts that a rate still counts. */
+/** The starts that still count for a rate. */
 export const limitStarts = sqliteTable(
   "wadi_limit_starts",
   {
@@ -96,7 +98,7 @@ export const limitStarts = sqliteTable(
   (t) => [primaryKey({ columns: [t.key, t.startedAtMs, t.workerId] })],
 );
 
-/** The history of errors: a row for each attempt that failed and each lease that ran out. */
+/** The history of errors: a row for each attempt that failed and each lease that expired. */
 export const failures = sqliteTable(
   "wadi_failures",
   {
@@ -118,5 +120,5 @@ const ledger = () => ({ name: text("name").primaryKey(), appliedAtMs: integer("a
 /** The migrations of Wadi that were applied. */
 export const migrations = sqliteTable("wadi_migrations", ledger());
 
-/** Those of the protocol's reference, which its SDKs look for. */
+/** The migrations of the reference SDKs of the protocol, which those SDKs read. */
 export const referenceMigrations = sqliteTable("cairnq_migrations", ledger());

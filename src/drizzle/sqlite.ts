@@ -8,7 +8,7 @@ export * from "./sqlite-tables.ts";
 
 /**
  * The executor of a Drizzle database on SQLite: better-sqlite3, libSQL, D1 or a Durable Object. It sends through the
- * client in `db.$client`, with the options of its driver, and takes Drizzle's transactions.
+ * client in `db.$client`, takes the options of the client's driver, and accepts Drizzle's transactions.
  *
  * @throws {InvalidArgument} if the client is of another kind.
  * @example

@@ -1,6 +1,8 @@
+/** The names of attributes on spans and metrics. */
+
 import type { Attributes } from "@opentelemetry/api";
 
-/** Names of the messaging semantic conventions, and what they lack under names of our own. */
+/** Names of the messaging semantic conventions, and Wadi's names for everything that they lack. */
 export const ATTRIBUTE = {
   batchCount: "messaging.batch.message_count",
   conversationId: "messaging.message.conversation_id",
@@ -11,7 +13,7 @@ export const ATTRIBUTE = {
   outcome: "wadi.task.outcome",
 } as const;
 
-/** What every span and metric of one kind of operation carries; all of it is of low cardinality. */
+/** The attributes of every span and metric of one kind of operation. All of them have a low cardinality. */
 export function operationAttributes(
   operation: "process" | "send",
   { queue, name }: { readonly queue: string; readonly name: string },

@@ -1,3 +1,5 @@
+/** The metrics: tasks submitted, consumed and recovered, attempts by outcome, and two durations. */
+
 import {
   type Attributes,
   metrics as api,
@@ -9,9 +11,9 @@ import type { WorkerEvent } from "../worker/hooks.ts";
 import { ATTRIBUTE, operationAttributes } from "./attributes.ts";
 import { type Ended, failureOf } from "./outcome.ts";
 
-/** Bounds the conventions ask for, in seconds. */
+/** Bucket boundaries of the conventions, in seconds. */
 const RUN_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
-/** A queue holds tasks for longer than a handler does. */
+/** Longer boundaries, because tasks wait in a queue for longer than a handler runs. */
 const QUEUED_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 
 interface Instruments {
@@ -37,7 +39,7 @@ function instruments(provider: MeterProvider): Instruments {
       "Tasks that were handed to a handler",
     ),
     attempts: counter("wadi.task.attempts", "{attempt}", "Attempts by how they ended"),
-    recovered: counter("wadi.task.recovered", "{task}", "Tasks whose lease had run out"),
+    recovered: counter("wadi.task.recovered", "{task}", "Tasks whose lease expired"),
     duration: seconds(
       "messaging.process.duration",
       "From the start of the handler to the end of the attempt",
@@ -52,10 +54,10 @@ export interface Metrics {
   onEvent(event: WorkerEvent): void;
 }
 
-/** Counts and measures what the hooks tell. */
+/** Counts and measures the events of the hooks. */
 export function newMetrics(provider: MeterProvider | undefined): Metrics {
   let made: Instruments | undefined;
-  // Only at the first use: the SDK may be registered after this module was loaded, and the API has no stand-in for meters.
+  // Created at the first use: the SDK may be registered after this module is loaded, and the API proxies no meters.
   const use = () => (made ??= instruments(provider ?? api.getMeterProvider()));
 
   function ended(event: Ended): void {
@@ -63,7 +65,7 @@ export function newMetrics(provider: MeterProvider | undefined): Metrics {
     const attributes: Attributes = operationAttributes("process", event);
     if (failure !== null) attributes[ATTRIBUTE.errorType] = failure;
     use().attempts.add(1, { ...attributes, [ATTRIBUTE.outcome]: event.type });
-    // A task that was handed back or lost before it had a slot was not processed.
+    // A task that was released or lost before it had a slot was not processed.
     const ran =
       event.durationMs > 0 ||
       event.type === "succeeded" ||

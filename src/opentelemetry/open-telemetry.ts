@@ -1,7 +1,9 @@
+/** The entry point of the OpenTelemetry integration. */
+
 import { type MeterProvider, type TracerProvider, trace } from "@opentelemetry/api";
 import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Json } from "../core/task.ts";
-import { oneOf, onlyKnown } from "../core/validate.ts";
+import { oneOf, onlyKnown, show } from "../core/validate.ts";
 import type { WorkerHooks } from "../worker/hooks.ts";
 import { newMetrics } from "./metrics.ts";
 import { inject } from "./propagation.ts";
@@ -14,15 +16,23 @@ export interface OpenTelemetryOptions {
   /** Makes the meter of the metrics. @default the global one */
   readonly meterProvider?: MeterProvider | undefined;
   /**
-   * How an attempt belongs to the trace that submitted its task: in a trace of its own (or in that of the request that
-   * drains) with a link to it, or as a child. A batch has a link for each task either way. @default "link"
+   * How the span of an attempt relates to the trace that submitted its task. `link`: it starts another trace, or joins
+   * that of the request that drains, and links to the submit. `parent`: it is a child of the submit. A batch always
+   * links to each of its tasks. @default "link"
    */
   readonly relation?: "link" | "parent" | undefined;
-  /** Whether the baggage of the submitting context travels to the handler, in the task's metadata. @default false */
+  /** Whether the baggage of the submitting context is passed to the handler, in the task's metadata. @default false */
   readonly baggage?: boolean | undefined;
 }
 
-/** What to spread into the options of `new Wadi` and of `new Worker`. */
+const OPTIONS = Object.keys({
+  tracerProvider: true,
+  meterProvider: true,
+  relation: true,
+  baggage: true,
+} satisfies Record<keyof OpenTelemetryOptions, true>);
+
+/** Options to spread into those of `new Wadi` and `new Worker`. */
 export interface OpenTelemetry {
   /** Options of `new Wadi`. */
   readonly producer: {
@@ -36,8 +46,8 @@ export interface OpenTelemetry {
 }
 
 /**
- * Traces and measures tasks with the OpenTelemetry API: a span for each handler call, linked to the trace that submitted
- * its tasks, and the metrics of the messaging conventions. Without a registered SDK it does nothing.
+ * Traces and measures tasks with the OpenTelemetry API: a span for each handler call, linked to the trace that
+ * submitted its tasks, and the metrics of the messaging conventions. It does nothing unless an SDK is registered.
  *
  * @throws {InvalidArgument} if an option is unknown or of the wrong type.
  * @example
@@ -51,10 +61,11 @@ export interface OpenTelemetry {
  * ```
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry {
-  onlyKnown("openTelemetry", options, ["tracerProvider", "meterProvider", "relation", "baggage"]);
+  onlyKnown("openTelemetry", options, OPTIONS);
   const { tracerProvider, meterProvider, relation = "link", baggage = false } = options;
   oneOf("relation", relation, ["link", "parent"]);
-  if (typeof baggage !== "boolean") throw new InvalidArgument("baggage must be true or false");
+  if (typeof baggage !== "boolean")
+    throw new InvalidArgument(`baggage must be true or false, got ${show(baggage)}`);
   if (tracerProvider !== undefined && typeof tracerProvider?.getTracer !== "function")
     throw new InvalidArgument("tracerProvider must be a TracerProvider of @opentelemetry/api");
   if (meterProvider !== undefined && typeof meterProvider?.getMeter !== "function")

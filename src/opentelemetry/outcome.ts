@@ -1,3 +1,5 @@
+/** How an attempt ended, in the terms of spans and metrics. */
+
 import type { ErrorEnvelope } from "../core/task.ts";
 import type { WorkerEvent } from "../worker/hooks.ts";
 
@@ -16,13 +18,13 @@ export function isEnd(event: WorkerEvent): event is Ended {
   return !BEFORE_THE_END.includes(event.type);
 }
 
-/** What went wrong in an attempt, null if nothing did. */
+/** The type of error of an attempt; null if it did not fail. */
 export function failureOf(event: Ended): string | null {
   if (event.type === "lostLease") return "lost_lease";
   return event.type === "failed" || event.type === "retried" ? errorType(event.error) : null;
 }
 
-/** A word for the failure: the code where the handler or Wadi gave one, else the class of what was thrown. */
+/** The code, if the handler or Wadi set one, else the class of the thrown error. */
 function errorType({ code, type }: ErrorEnvelope): string {
   return code === "handler_error" ? type : code;
 }

@@ -1,7 +1,9 @@
+/** Carries the context of a submit to the handler, in the metadata of the task. */
+
 import { type Context, context, propagation, ROOT_CONTEXT } from "@opentelemetry/api";
 import type { Json, Task } from "../core/task.ts";
 
-/** Metadata is written by any producer: what is no text is not there. */
+/** Any producer may write metadata: values that are not strings are ignored. */
 const metadataGetter = {
   keys: (metadata: Task["metadata"]) => Object.keys(metadata),
   get(metadata: Task["metadata"], key: string): string | undefined {
@@ -10,7 +12,7 @@ const metadataGetter = {
   },
 };
 
-/** The active context as metadata: `traceparent` and `tracestate` where the W3C propagator is registered. */
+/** The active context as metadata: `traceparent` and `tracestate` if the W3C propagator is registered. */
 export function inject(baggage: boolean): Record<string, Json> {
   const carrier: Record<string, Json> = {};
   const active = context.active();
@@ -18,7 +20,7 @@ export function inject(baggage: boolean): Record<string, Json> {
   return carrier;
 }
 
-/** The context a task was submitted in. */
+/** The context in which a task was submitted. */
 export function extract({ metadata }: Task, baggage: boolean): Context {
   const submitted = propagation.extract(ROOT_CONTEXT, metadata, metadataGetter);
   return baggage ? submitted : propagation.deleteBaggage(submitted);

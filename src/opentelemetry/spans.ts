@@ -1,19 +1,20 @@
+/** The spans: one for each handler call, with the trace that submitted its tasks as link or parent. */
+
 import {
   type Attributes,
   type Context,
   context,
   type Link,
   propagation,
-  type Span,
   SpanKind,
-  SpanStatusCode,
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import type { ErrorEnvelope, Task } from "../core/task.ts";
+import type { Task } from "../core/task.ts";
 import type { WorkerHooks } from "../worker/hooks.ts";
 import { ATTRIBUTE, operationAttributes } from "./attributes.ts";
-import { type Ended, failureOf, isEnd } from "./outcome.ts";
+import { HandlerSpan } from "./handler-span.ts";
+import { isEnd } from "./outcome.ts";
 import { extract } from "./propagation.ts";
 
 export interface SpanOptions {
@@ -21,18 +22,6 @@ export interface SpanOptions {
   /** Whether the span of an attempt becomes a child of the span that submitted its task. */
   readonly asChild: boolean;
   readonly baggage: boolean;
-}
-
-/** One handler call, for one task or a batch of them. */
-interface Call {
-  readonly span: Span;
-  readonly tasks: readonly Task[];
-  /** Attempts whose end will be told and has not been yet. */
-  open: number;
-  thrown?: unknown;
-  hasFailed?: true;
-  /** When the handler came back, on the clock of `performance.now()`. */
-  endedAt?: number;
 }
 
 const attemptKey = ({ id, attempt }: { readonly id: string; readonly attempt: number }) => `${id} ${attempt}`;
@@ -43,14 +32,14 @@ export interface Spans {
 }
 
 /**
- * A span for each handler call. It takes the time of the handler, and its status from what became of the attempt: only the
- * database knows whether a result was stored. A handler that never comes back has its span ended by the event.
+ * A span for each handler call. It lasts as long as the handler runs, and has the status of the attempt, because only
+ * the database knows whether a result was stored. If a handler never returns, the event of its attempt ends the span.
  */
 export function newSpans({ tracer, asChild, baggage }: SpanOptions): Spans {
-  /** Attempts that began, with their call once there is one. */
-  const attempts = new Map<string, Call | null>();
+  /** Attempts that began, each with the span of its call once there is one. */
+  const attempts = new Map<string, HandlerSpan | null>();
 
-  /** Where the span of these tasks hangs, and what it is linked to. */
+  /** The parent context of the span of these tasks, and its links. */
   function origin(tasks: readonly Task[]): { parent: Context; links: Link[] } {
     const submitted = tasks.map((task) => extract(task, baggage));
     const links = submitted.flatMap((from, i): Link[] => {
@@ -66,7 +55,7 @@ export function newSpans({ tracer, asChild, baggage }: SpanOptions): Spans {
     return { parent: trace.setSpanContext(parent, links[0]!.context), links: [] };
   }
 
-  function begin(tasks: readonly Task[]): { call: Call; within: Context } {
+  function begin(tasks: readonly Task[]): { call: HandlerSpan; within: Context } {
     const { parent, links } = origin(tasks);
     const attributes = { ...operationAttributes("process", tasks[0]!), ...taskAttributes(tasks) };
     const span = tracer.startSpan(
@@ -75,39 +64,11 @@ export function newSpans({ tracer, asChild, baggage }: SpanOptions): Spans {
       parent,
     );
     const keys = tasks.map(attemptKey);
-    // Nobody tells this tracer how attempts end, if it was not told how they began.
+    // If the starts of these attempts were not reported to this tracer, their ends will not be reported either.
     const open = keys.every((key) => attempts.has(key)) ? keys.length : 0;
-    const call: Call = { span, tasks, open };
+    const call = new HandlerSpan(span, tasks.length > 1, open);
     if (open > 0) for (const key of keys) attempts.set(key, call);
     return { call, within: trace.setSpan(parent, span) };
-  }
-
-  function handlerEnded(call: Call): void {
-    call.endedAt = performance.now();
-    if (call.open > 0) return;
-    const { thrown } = call;
-    if ("thrown" in call) fail(call, thrown instanceof Error ? thrown.name : typeof thrown);
-    call.span.end(call.endedAt);
-  }
-
-  function attemptEnded(event: Ended): void {
-    const key = attemptKey(event);
-    const call = attempts.get(key);
-    attempts.delete(key);
-    if (!call) return;
-    const failure = failureOf(event);
-    const outcome = { [ATTRIBUTE.outcome]: event.type };
-    if (call.tasks.length === 1) call.span.setAttributes(outcome);
-    else if (event.type !== "succeeded") {
-      const about = { [ATTRIBUTE.messageId]: event.id, ...outcome };
-      call.span.addEvent(
-        "wadi.task.ended",
-        failure === null ? about : { ...about, [ATTRIBUTE.errorType]: failure },
-      );
-    }
-    if (failure !== null)
-      fail(call, failure, event.type === "failed" || event.type === "retried" ? event.error : undefined);
-    if (--call.open === 0) call.span.end(call.endedAt);
   }
 
   return {
@@ -116,31 +77,21 @@ export function newSpans({ tracer, asChild, baggage }: SpanOptions): Spans {
       try {
         return await context.with(within, run);
       } catch (error) {
-        call.thrown = error;
+        call.handlerThrew(error);
         throw error;
       } finally {
-        handlerEnded(call);
+        call.handlerEnded();
       }
     },
     onEvent(event) {
       if (event.type === "started") attempts.set(attemptKey(event), null);
-      else if (isEnd(event)) attemptEnded(event);
+      else if (isEnd(event)) {
+        const key = attemptKey(event);
+        attempts.get(key)?.attemptEnded(event);
+        attempts.delete(key);
+      }
     },
   };
-}
-
-/** Marks the span as failed, once: what fails a batch fails all of its tasks. */
-function fail(call: Call, errorType: string, stored?: ErrorEnvelope): void {
-  if (call.hasFailed) return;
-  call.hasFailed = true;
-  const { span, thrown } = call;
-  span.setAttribute(ATTRIBUTE.errorType, errorType);
-  const isTold = stored === undefined || (thrown instanceof Error && thrown.name === stored.type);
-  if (isTold && thrown instanceof Error)
-    span.recordException(thrown); // it has the stack
-  else if (stored !== undefined) span.recordException({ name: stored.type, message: stored.message });
-  const message = stored?.message ?? (thrown instanceof Error ? thrown.message : errorType);
-  span.setStatus({ code: SpanStatusCode.ERROR, message });
 }
 
 function taskAttributes(tasks: readonly Task[]): Attributes {

@@ -53,7 +53,7 @@ describe("fromDrizzle refuses", () => {
 
   it("a transaction, and says what to do with one", () => {
     db.transaction((tx) => {
-      expect(messageOf(() => fromDrizzle(tx as never))).toContain("bind it with wadi.with(tx)");
+      expect(messageOf(() => fromDrizzle(tx as never))).toContain("use wadi.with(tx) for the transaction");
     });
   });
 

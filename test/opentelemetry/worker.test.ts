@@ -231,7 +231,7 @@ describe("the metrics of a worker", () => {
     expect(queued).toEqual({ attributes: NAMES, value: 3, sum: 2.5 + 2.5 + 2 });
   });
 
-  test("count the tasks whose lease had run out", async () => {
+  test("count the tasks whose lease expired", async () => {
     const { background, producer, worker, clock } = processes();
     worker.task("mail", () => null);
     await producer.submit("mail", null);
