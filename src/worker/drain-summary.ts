@@ -4,7 +4,9 @@ import type { UnhandledTasks } from "../core/operations/claim-result.ts";
 
 /** What one drain did, and what is left to do. */
 export interface DrainSummary {
+  /** Tasks that were claimed. */
   readonly claimed: number;
+  /** Tasks that succeeded. */
   readonly succeeded: number;
   /** Failed for good. */
   readonly failed: number;
@@ -12,6 +14,7 @@ export interface DrainSummary {
   readonly retried: number;
   /** Returned to the queue before they started, without spending an attempt. */
   readonly released: number;
+  /** Tasks that were canceled while they ran. */
   readonly canceled: number;
   /**
    * Tasks, of this or another worker, whose lease had expired; they are queued again, or failed as `max_crashes` or
@@ -20,6 +23,7 @@ export interface DrainSummary {
   readonly recovered: number;
   /** Attempts whose lease was lost before they could be settled. */
   readonly lost: number;
+  /** Requests to the database. */
   readonly roundTrips: number;
   /**
    * Statements sent, by the drain and through the contexts of its handlers; a batch of n counts n. What handlers send
@@ -49,6 +53,7 @@ export interface DrainStatus {
 
 /** A name that a drain skipped, or one task of it. */
 export interface SkippedTasks {
+  /** The name that was skipped, or that of the task. */
   readonly name: string;
   /** The task; absent if the whole name was skipped. */
   readonly id?: string;

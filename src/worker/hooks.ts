@@ -7,8 +7,11 @@ import type { TaskContext } from "./task-context.ts";
 
 /** The task an event is about. */
 export interface TaskEvent {
+  /** Id of the task. */
   readonly id: string;
+  /** Name of the task. */
   readonly name: string;
+  /** Queue of the task. */
   readonly queue: string;
   /** Number of the attempt. */
   readonly attempt: number;

@@ -26,9 +26,11 @@ export type ResultArgument<Result> = undefined extends Result
 
 /** What a handler gets: the task, its validated payload, and ways to report and to end the attempt. */
 export interface TaskContext<Payload = unknown, Result = unknown> {
+  /** The payload, in its JSON form, as the schema of the definition returns it. */
   readonly payload: Payload;
   /** The task as it was claimed: ids, attempt, metadata, times. */
   readonly task: Task;
+  /** Id of the task. */
   readonly id: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
@@ -51,6 +53,10 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    *
    * @throws {InvalidArgument} for any other value.
    * @throws {LostLease} if another worker may have the task now: stop.
+   * @example
+   * ```ts
+   * await context.progress(0.5, "half of the rows");
+   * ```
    */
   progress(value: number | null, message?: string): Promise<void>;
   /**
@@ -73,6 +79,11 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    * @throws {LostLease} if the lease is lost, {TaskCanceled} if a cancel was requested. Nothing is written: stop.
    * @throws {DriverError} if the database refuses a statement. Nothing is written, and the attempt goes on.
    * @throws {InvalidArgument} | {SerializationError} | {TaskError} for a statement or result that cannot be sent.
+   * @example
+   * ```ts
+   * const insert = { sql: "insert into images (url) values (?)", params: [context.payload.url] };
+   * const result = await context.succeedWith([insert], { bytes: 1024 });
+   * ```
    */
   succeedWith(statements: readonly UserStatement[], ...result: ResultArgument<Result>): Promise<Result>;
   /**
@@ -80,7 +91,10 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    * envelope `{ type, code, message, retryable, details }`; the options go before what the reason says itself.
    *
    * @throws {InvalidArgument} for any other reason, or an unknown option. The attempt goes on.
-   * @example item.fail("no source records", { retryable: false });
+   * @example
+   * ```ts
+   * context.fail("no source records", { retryable: false });
+   * ```
    */
   fail(reason: unknown, options?: FailOptions): void;
   /**
@@ -90,7 +104,14 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    * one of those calls: before, the handler would wait for itself.
    */
   readonly settled: Promise<SettledTask<Payload, Result>>;
-  /** Submits a child task. Its parent, root and correlation id are set. */
+  /**
+   * Submits a child task. Its parent, root and correlation id are set.
+   *
+   * @example
+   * ```ts
+   * await context.submit("mail", { url: context.payload.url });
+   * ```
+   */
   submit<T extends string | AnyTaskDefinition>(
     task: T,
     payload: PayloadOf<T>,

@@ -22,8 +22,18 @@ import type { BatchHandler, BatchHandlerOf, Handler, HandlerOf } from "./task-co
 /**
  * Runs tasks: it has a handler for each task name, and claims, runs and settles due tasks in a short invocation
  * (`drain`) or until it is stopped (`run`, `serve`, `background`).
+ *
+ * @example
+ * ```ts
+ * import { Worker } from "wadi";
+ *
+ * const worker = new Worker(wadi, { concurrency: 5 });
+ * worker.task(resize, async ({ payload, signal }) => ({ bytes: await resizeImage(payload.url, signal) }));
+ * const summary = await worker.drain({ budgetMs: 25_000 });
+ * ```
  */
 export class Worker {
+  /** The `Wadi` whose tasks it runs. */
   readonly wadi: Wadi;
   readonly #settings: WorkerSettings;
   readonly #handlers = new Registrations();
@@ -47,7 +57,11 @@ export class Worker {
    *
    * @throws {InvalidArgument} if an option is out of range, or the name has a handler in this queue already,
    *   or the worker runs.
-   * @example worker.task(resize, async ({ payload, signal }) => ({ bytes: await resizeImage(payload.url, signal) }));
+   * @example
+   * ```ts
+   * worker.task(resize, async ({ payload, signal }) => ({ bytes: await resizeImage(payload.url, signal) }));
+   * worker.task("mail", (contexts) => sendMail(`${contexts.length} recipients`), { batch: 100 });
+   * ```
    */
   task<T extends string | AnyTaskDefinition>(
     task: T,
@@ -81,6 +95,11 @@ export class Worker {
    *
    * @throws {InvalidArgument} if an option is out of range, or no handler is registered or fits the time.
    * @throws {DriverError} if the database stays unavailable; the tasks it holds run again after their leases expire.
+   * @example
+   * ```ts
+   * const summary = await worker.drain({ budgetMs: 25_000 });
+   * if (summary.more) console.log("tasks are still due");
+   * ```
    */
   async drain(options: DrainOptions = {}): Promise<DrainSummary> {
     const setup = shortDrain(options, this.#handlers, this.#settings, this.wadi.executor);
@@ -99,6 +118,13 @@ export class Worker {
    *   instead.
    * @throws {DriverError} if the database refuses the very first round trip for a reason that another try cannot
    * change.
+   * @example
+   * ```ts
+   * const stop = new AbortController();
+   * const running = worker.run({ signal: stop.signal });
+   * stop.abort();
+   * const summary = await running;
+   * ```
    */
   run(options?: RunOptions): Promise<DrainSummary> {
     return this.#lifecycle.run(options);
@@ -109,6 +135,10 @@ export class Worker {
    * exit code 130 or 143. The signals have their usual effect again once it has stopped.
    *
    * @throws {Unsupported} on a platform whose process gets no signals.
+   * @example
+   * ```ts
+   * await worker.serve({ graceMs: 20_000 });
+   * ```
    */
   serve(options?: ServeOptions): Promise<DrainSummary> {
     return this.#lifecycle.serve(options);
@@ -116,6 +146,11 @@ export class Worker {
 
   /**
    * Runs while `fn` does, then stops, and returns the result of `fn`. An error of `fn` goes before one of the worker.
+   *
+   * @example
+   * ```ts
+   * const total = await worker.background(() => wadi.call("sum", [1, 2, 3]));
+   * ```
    */
   background<T>(fn: () => T | Promise<T>, options?: RunOptions): Promise<T> {
     return this.#lifecycle.background(fn, options);
@@ -125,12 +160,24 @@ export class Worker {
    * Stops a run: it claims no more tasks, releases those that have not started without spending an attempt, and lets
    * handlers go on for `graceMs`. Resolves when the run has ended, at once if there is none. May be called more than
    * once; the first `graceMs` counts.
+   *
+   * @example
+   * ```ts
+   * await worker.stop({ graceMs: 5_000 });
+   * ```
    */
   stop(options?: StopOptions): Promise<void> {
     return this.#lifecycle.stop(options);
   }
 
-  /** What the worker's run is doing, or had done when it ended. No round trip. */
+  /**
+   * What the worker's run is doing, or had done when it ended. No round trip.
+   *
+   * @example
+   * ```ts
+   * const { state, running, totals } = worker.stats();
+   * ```
+   */
   stats(): WorkerStats {
     const idle = () => this.#newContinuousDrain(null, this.#settings.hooks).status;
     return this.#lifecycle.stats ?? statsOf("stopped", idle(), this.wadi, null);

@@ -16,7 +16,7 @@ export interface FailOptions {
    * @default what the reason says, else "task_error" for a message, "handler_error" for an Error
    */
   readonly code?: string | undefined;
-  /** Any JSON value, recorded in the error envelope. */
+  /** Any JSON value, recorded in the error envelope. @default none */
   readonly details?: unknown;
   /** Shortest wait before the next attempt, in milliseconds. Minimum `0`. @default the worker's backoff */
   readonly delayMs?: number | undefined;
@@ -24,7 +24,9 @@ export interface FailOptions {
 
 /** An error envelope as a reason of `ctx.fail`, such as the stored error of another task. */
 export interface FailEnvelope extends Partial<Omit<ErrorEnvelope, "message" | "details">> {
+  /** What went wrong, for people. */
   readonly message: string;
+  /** Any JSON value that says more. */
   readonly details?: unknown;
 }
 

@@ -10,6 +10,7 @@ export type WorkerState = "stopped" | "running" | "stopping";
 
 /** The last error a worker recovered from. */
 export interface LastError extends ErrorContext {
+  /** The error. */
   readonly error: unknown;
   /** Epoch milliseconds. */
   readonly atMs: number;
@@ -17,6 +18,7 @@ export interface LastError extends ErrorContext {
 
 /** What a worker is doing at the moment. */
 export interface WorkerStats {
+  /** Whether it runs. */
   readonly state: WorkerState;
   /** Tasks in handlers. */
   readonly running: number;
