@@ -12,7 +12,7 @@ function listener() {
 const about = (event: WorkerEvent) =>
   event.type === "drained" ? event.type : `${event.type} ${event.name} ${event.attempt}`;
 
-test("every way an attempt goes is told, after the database has it", async () => {
+test("each step of an attempt has its event, after the database has stored it", async () => {
   const clock = new ManualClock();
   const wadi = memoryWadi({ clock: clock.read });
   const { events, onEvent } = listener();
@@ -46,7 +46,7 @@ test("every way an attempt goes is told, after the database has it", async () =>
   expect(events.at(-1)).toMatchObject({ type: "drained", summary: { claimed: 4, succeeded: 1, failed: 1 } });
 });
 
-test("what is released, recovered and lost is told too", async () => {
+test("released and recovered tasks and lost leases have their events too", async () => {
   const clock = new ManualClock();
   const wadi = memoryWadi({ clock: clock.read });
   const { events, onEvent } = listener();
@@ -118,7 +118,7 @@ test("a listener or reporter that is an async function and rejects breaks nothin
   expect(unhandled).not.toHaveBeenCalled();
 });
 
-test("a result that the database refuses is told as a failure with its error", async () => {
+test("a result that the database refuses is reported as a failure with its error", async () => {
   const db = new Database(":memory:");
   const wadi = new Wadi(betterSqlite3(db));
   await wadi.migrate();
@@ -133,7 +133,7 @@ test("a result that the database refuses is told as a failure with its error", a
   expect(failed).toMatchObject([{ error: { code: "unserializable_result", retryable: false } }]);
 });
 
-test("around wraps each call, and what it throws fails the attempt", async () => {
+test("around wraps each call, and an error it throws fails the attempt", async () => {
   const wadi = memoryWadi();
   await wadi.submitMany("one", [{ payload: 1 }, { payload: 2 }]);
   await wadi.submitMany("many", [{ payload: 3 }, { payload: 4 }]);
@@ -157,7 +157,7 @@ test("around wraps each call, and what it throws fails the attempt", async () =>
   expect((await wadi.get(refused.id))?.error?.message).toBe("not today");
 });
 
-test("a call that around leaves out is no success", async () => {
+test("a handler call that around omits does not succeed", async () => {
   const wadi = memoryWadi();
   const { id } = await wadi.submit("a", 1, { maxAttempts: 1 });
   await new Worker(wadi, { around: async () => 1 }).task("a", () => 1).drain();
@@ -168,7 +168,7 @@ test("a call that around leaves out is no success", async () => {
   });
 });
 
-test("waits of the same Wadi are told of an end, without a poll", async () => {
+test("waits of the same Wadi are notified of an end, without a poll", async () => {
   const wadi = memoryWadi();
   const { id } = await wadi.submit("a", null);
   const waiting = wadi.wait(id, { pollMs: 60_000, maxPollMs: 60_000, timeoutMs: 50_000 });

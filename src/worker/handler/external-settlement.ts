@@ -23,7 +23,7 @@ export class ExternalSettlement {
     return this.#thrown !== null;
   }
 
-  /** What the handler threw while the settlement was under way. */
+  /** The error that the handler threw meanwhile. */
   get thrown(): unknown {
     return this.#thrown?.error;
   }

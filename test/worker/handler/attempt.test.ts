@@ -80,7 +80,7 @@ describe("how an attempt ends", () => {
     expect((await wadi.get(nul.id))?.error?.message).toBe("ab");
   });
 
-  test("whatever is thrown ends the attempt at once and leaves the others alone", async () => {
+  test("any thrown value ends the attempt at once and leaves the other attempts alone", async () => {
     const deep = JSON.parse(`${"[".repeat(1500)}${"]".repeat(1500)}`) as unknown;
     const message = Object.defineProperty(new Error(), "message", {
       get: () => {
@@ -114,7 +114,7 @@ describe("how an attempt ends", () => {
     }
   });
 
-  test("a delay that is asked for is rounded and kept in range, and what is no number is ignored", async () => {
+  test("a requested delay is rounded and kept in range, and one that is not a number is ignored", async () => {
     for (const [delayMs, min, max] of [
       [1.5, 2, 2],
       [-9, 0, 0],
@@ -151,7 +151,7 @@ describe("how an attempt ends", () => {
     expect((await wadi.get(failed.id))?.status).toBe("failed");
   });
 
-  test("a handler that runs past maxRunMs is aborted and timed out, whether it listens or not", async () => {
+  test("a handler that runs past maxRunMs is aborted and timed out, whether it watches its signal or not", async () => {
     const wadi = memoryWadi();
     const ids = [await wadi.submit("listens", null), await wadi.submit("deaf", null)].map((task) => task.id);
     const worker = new Worker(wadi)

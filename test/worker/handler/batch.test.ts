@@ -80,7 +80,7 @@ test("a throw that is not retryable fails all of them for good", async () => {
   expect(await worker.drain()).toMatchObject({ failed: 3 });
 });
 
-test("a result that cannot be taken out of what the call returned fails its task", async () => {
+test("a result that cannot be read from the returned value fails its task", async () => {
   const wadi = memoryWadi();
   const [first] = await wadi.submitMany("a", numbers(2));
   const results = {
@@ -93,7 +93,7 @@ test("a result that cannot be taken out of what the call returned fails its task
   expect((await wadi.get(first!.id))?.error).toMatchObject({ message: "no such thing" });
 });
 
-test("an array of results says nothing of which task they are of, and fails them", async () => {
+test("an array of results does not say which tasks they belong to, and fails them", async () => {
   const wadi = memoryWadi();
   await wadi.submitMany("a", numbers(2));
   const handler = async (contexts: readonly TaskContext[]) => contexts.map(() => 1);
@@ -106,7 +106,7 @@ test("an array of results says nothing of which task they are of, and fails them
   );
 });
 
-test("an invalid payload fails its own task and is not delivered", async () => {
+test("an invalid payload fails its task only, and the handler does not get it", async () => {
   const wadi = memoryWadi();
   const task = defineTask({ name: "a", payload: v.number(), result: v.number() });
   for (const payload of [1, "two", 3]) await wadi.submit("a", payload);
@@ -124,7 +124,7 @@ test("an invalid payload fails its own task and is not delivered", async () => {
   expect(await resultsOf(wadi)).toEqual([2, null, 4]);
 });
 
-test("a result that its schema refuses fails its own task", async () => {
+test("a result that its schema refuses fails its task only", async () => {
   const wadi = memoryWadi();
   const task = defineTask({ name: "a", payload: v.number(), result: v.number() });
   const tasks = await wadi.submitMany(task, [{ payload: 1 }, { payload: 2 }]);
@@ -137,7 +137,7 @@ test("a result that its schema refuses fails its own task", async () => {
   expect((await wadi.get(tasks[0]!.id))?.error).toMatchObject({ code: "invalid_result" });
 });
 
-test("a batch that runs past its maxRunMs is timed out, but for what had ended", async () => {
+test("a batch that runs past its maxRunMs is timed out, except the tasks that had ended", async () => {
   const wadi = memoryWadi();
   await wadi.submitMany("a", numbers(3));
   const worker = new Worker(wadi).task(

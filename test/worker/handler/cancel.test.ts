@@ -56,7 +56,7 @@ describe.each(
   });
 });
 
-test("a worker that stays hears of it by both ways, and so does a batch", async () => {
+test("a long-running worker learns of it in both ways, and so does a batch", async () => {
   const wadi = memoryWadi();
   const other = elsewhere(wadi.executor);
   const worker = new Worker(wadi, { cancelPollMs: 100 })
@@ -72,7 +72,7 @@ test("a worker that stays hears of it by both ways, and so does a batch", async 
   expect(await running).toMatchObject({ canceled: 5, lost: 0, succeeded: 0 });
 });
 
-test("a task that a replace cancels hears of it at once", async () => {
+test("the handler of a task that a replace cancels is notified at once", async () => {
   const wadi = memoryWadi();
   const worker = new Worker(wadi, { cancelPollMs: 60_000 }).task("a", async (context) => {
     if (context.payload === "new") return "done";
@@ -83,7 +83,7 @@ test("a task that a replace cancels hears of it at once", async () => {
   expect(await worker.drain({ budgetMs: 20_000 })).toMatchObject({ canceled: 1, succeeded: 1, more: false });
 });
 
-test("what asks a running task to stop in a list of submits or in a transaction is heard at once too", async () => {
+test("a replace in a list of submits or in a transaction cancels a running task at once too", async () => {
   const db = new Database(":memory:");
   const wadi = new Wadi(betterSqlite3(db));
   await wadi.migrate();
@@ -106,7 +106,7 @@ test("what asks a running task to stop in a list of submits or in a transaction 
   }
 });
 
-test("what waits for a slot is handed back as canceled, and nothing is asked while nothing runs", async () => {
+test("a canceled task that waits for a slot is released, and there are no polls while no handler runs", async () => {
   const wadi = memoryWadi();
   const held = vi.spyOn(wadi.store, "checkLeases");
   const tasks = await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
@@ -147,7 +147,7 @@ test("a lease that is lost is noticed by the poll, and a wrong cancelPollMs is r
   expect(() => new Worker(wadi, { cancelPollMs: 99 })).toThrow("cancelPollMs must be an integer from 100");
 });
 
-test("a worker that listens to Postgres hears at once what another process cancels, and by a replace too", async () => {
+test("a worker that listens to Postgres learns at once of a cancel by another process, and by a replace too", async () => {
   const open = await pickTargets(["pg"])[0]!.open();
   try {
     const [wadi, other] = [new Wadi(open.executor), elsewhere(await open.connect())];

@@ -74,7 +74,7 @@ describe("fail takes", () => {
     expect(await failedWith(gone, { retryable: true })).toMatchObject({ status: "queued" });
   });
 
-  test("a ready envelope, all of it or a part", async () => {
+  test("an envelope, all of it or a part", async () => {
     expect(await failedWith(READY)).toMatchObject({ status: "failed", error: READY });
     expect(await failedWith(READY, { retryable: true })).toMatchObject({
       status: "queued",
@@ -116,7 +116,7 @@ describe("fail takes", () => {
 });
 
 describe.each(pickTargets(["better-sqlite3-memory", "libsql-http", "pg"]))("settled, on $name", (target) => {
-  test("tells a handler how its outcome was taken", async () => {
+  test("reports to a handler how its attempt was settled", async () => {
     const { executor, close } = await target.open();
     const wadi = new Wadi(executor);
     const seen: Record<string, SettledTask> = {};
@@ -160,7 +160,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "libsql-http", "pg"]))("sett
   });
 });
 
-test("settled tells that the lease was lost, and costs nothing where nobody asks", async () => {
+test("settled reports a lost lease, and costs nothing where no handler reads it", async () => {
   const clock = new ManualClock();
   const wadi = memoryWadi({ clock: clock.read });
   const { id } = await wadi.submit("a", null);

@@ -34,7 +34,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
     });
   });
 
-  test("are refused once another has the task, and the other's attempt goes on", async () => {
+  test("are refused once another worker has the task, whose attempt goes on", async () => {
     const task = await claimed(db.wadi, 1000);
     clock.advance(2000);
     const other = await db.other();
@@ -49,7 +49,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
   });
 
   test.each([
-    ["its time is up, though nobody took it", () => clock.advance(60_000)],
+    ["its lease has expired, and no other worker has the task", () => clock.advance(60_000)],
     [
       "it is settled",
       async (wadi: Wadi, { id, workerId, attempt }: { id: string; workerId: string; attempt: number }) => {
@@ -130,7 +130,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
       expect(await db.ledger()).toEqual(["a"]);
     });
 
-    test("and the task is another's by then, are refused", async () => {
+    test("and another worker has the task by then, are refused", async () => {
       const task = await claimed(db.wadi, 1000);
       let stolen = false;
       const executor = lossy(db.executor, (request) => (request === 2 ? "before" : null));

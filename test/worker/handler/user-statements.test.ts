@@ -53,14 +53,14 @@ describe("ctx.succeedWith", () => {
     expect(events.filter((type) => type === "succeeded")).toHaveLength(1);
   });
 
-  test("wakes who waits in the same Wadi", async () => {
+  test("wakes waiters of the same Wadi", async () => {
     const { id } = await wadi.submit("a", null);
     const waiting = wadi.wait(id, { timeoutMs: 5000, pollMs: 4000, maxPollMs: 4000 });
     await new Worker(wadi).task("a", (context) => context.succeedWith([insert("a")], 5)).drain();
     expect(await waiting).toMatchObject({ status: "succeeded", result: 5 });
   });
 
-  test("tells the handler of a lost lease, and nothing is written", async () => {
+  test("reports a lost lease to the handler, and nothing is written", async () => {
     const { summary } = await drained(async (context) => {
       clock.advance(600_000);
       await wadi.store.claim({ pools: [], workerId: "x:1", leaseMs: 1, limited: false });
@@ -73,7 +73,7 @@ describe("ctx.succeedWith", () => {
     expect(rows()).toEqual([]);
   });
 
-  test("tells the handler of a requested cancel, and the task becomes canceled", async () => {
+  test("reports a requested cancel to the handler, and the task becomes canceled", async () => {
     const { summary, task } = await drained(async (context) => {
       await wadi.cancel(context.id);
       try {
@@ -89,7 +89,7 @@ describe("ctx.succeedWith", () => {
     expect(rows()).toEqual([]);
   });
 
-  test("leaves the attempt open after a refusal: the handler may do otherwise", async () => {
+  test("leaves the attempt open after a refusal: the handler may go on", async () => {
     db.exec("insert into ledger values ('taken', 0)");
     const { task } = await drained(async (context) => {
       const refused = context.succeedWith([insert("a"), insert("taken")], 1);
@@ -106,7 +106,7 @@ describe("ctx.succeedWith", () => {
     expect(task).toMatchObject({ status: "queued", error: { type: "DriverError" } });
   });
 
-  test("decides, also if the handler has returned before it is through", async () => {
+  test("decides the outcome, also if the handler returns before it is committed", async () => {
     const committed = await drained((context) => {
       void context.succeedWith([insert("a")], "rows");
       return "returned";
@@ -238,7 +238,7 @@ describe("ctx.succeedWith", () => {
     expect(rows()).toEqual([["b", 1]]);
   });
 
-  test("ends one attempt of a batch by itself", async () => {
+  test("ends one attempt of a batch alone", async () => {
     const [one, two] = await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }]);
     const worker = new Worker(wadi).task(
       "a",
@@ -284,7 +284,7 @@ describe("ctx.succeedWith", () => {
     expect(rows()).toEqual([]);
   });
 
-  test("a child that is refused for a lost lease tells the attempt too", async () => {
+  test("a child that is refused for a lost lease marks the attempt as lost too", async () => {
     const { summary } = await drained(async (context) => {
       clock.advance(600_000);
       await expect(context.submit("child", null)).rejects.toMatchObject({ name: "LostLease" });

@@ -59,7 +59,7 @@ test("a run ends by stop, which may be called at any time and more than once", a
   expect(stops).toEqual([5]);
 });
 
-test("a run ends by its signal, also by one that is aborted already, with its own grace", async () => {
+test("a run ends by its signal, also by one that is aborted already, with the grace of the run", async () => {
   const { worker, stops } = newLifecycle();
   const stop = new AbortController();
   const running = worker.run({ signal: stop.signal, graceMs: 7 });

@@ -58,7 +58,7 @@ test("sweeps once each period, and in batches one after the other while there is
   expect(reports).toEqual([]);
 });
 
-test("a sweep that fails is told, and tried again in its turn", async () => {
+test("a sweep that fails is reported, and tried again when it is next due", async () => {
   const { wadi, sweeps } = await ended(3);
   vi.mocked(wadi.store.sweep).mockRejectedValueOnce(new Error("away"));
   const maintenance = new Maintenance({ wadi, retention, sweepMs, report });
@@ -84,7 +84,7 @@ test("brings the statistics up to date each hour and at the end, and nothing wit
   expect([optimized, reports, sweeps]).toEqual([3, ["optimize: locked"], []]);
 });
 
-test("a stop waits for the sweep that is under way, and no other follows", async () => {
+test("a stop waits for the sweep in progress, and no other follows", async () => {
   const { wadi } = await ended(1);
   let finish = () => {};
   vi.mocked(wadi.store.sweep).mockReturnValue(
@@ -106,7 +106,7 @@ test("a stop waits for the sweep that is under way, and no other follows", async
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a short drain sweeps with a second left, at most once a minute, and survives a failure", async () => {
+test("a short drain sweeps with a second left, at most once a minute, and recovers from a failure", async () => {
   const { wadi, sweeps } = await ended(2);
   const plan = { wadi, retention, report };
   const left = (ms: number) => monotonicMs() + ms;

@@ -13,20 +13,20 @@ const killListeners = () =>
     "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen%' and pid <> pg_backend_pid()",
   );
 
-test("Postgres tells a worker of what others submit in its queues, again after its connection was lost", async () => {
+test("Postgres notifies a worker of submits of other clients in its queues, again after its connection was lost", async () => {
   const wadi = new Wadi(pg(db.pool()));
   const theirs = new Wadi(pg(db.pool()));
-  const told: string[] = [];
+  const reported: string[] = [];
   let claims = 0;
   const { settleAndClaim } = wadi.store;
   wadi.store.settleAndClaim = (...args) => {
     claims++;
     return settleAndClaim.apply(wadi.store, args);
   };
-  const worker = new Worker(wadi, { ...NO_POLLS, onError: (_, { operation }) => told.push(operation) }).task(
-    "a",
-    echo,
-  );
+  const worker = new Worker(wadi, {
+    ...NO_POLLS,
+    onError: (_, { operation }) => reported.push(operation),
+  }).task("a", echo);
   await worker.background(async () => {
     await until(() => worker.stats().wakeSource === "listening");
     for (const round of [1, 2]) {
@@ -36,7 +36,7 @@ test("Postgres tells a worker of what others submit in its queues, again after i
       await until(() => worker.stats().wakeSource === "polling");
       await until(() => worker.stats().wakeSource === "listening", 20_000);
     }
-    expect(told).toEqual(["listen"]);
+    expect(reported).toEqual(["listen"]);
     await new Promise((resolve) => setTimeout(resolve, 100));
     const before = claims;
     await theirs.submit("a", 3, { queue: "elsewhere" });
@@ -47,7 +47,7 @@ test("Postgres tells a worker of what others submit in its queues, again after i
   await theirs.close();
 });
 
-test("Postgres does not tell when a fleet-wide limit has room again, so it polls for that", async () => {
+test("Postgres does not notify when a fleet-wide limit has room again, so the worker polls for that", async () => {
   const wadi = new Wadi(pg(db.pool()));
   const theirs = new Wadi(pg(db.pool()));
   const limits = { key: "one at a time", concurrency: 1 };
@@ -78,19 +78,19 @@ test("Postgres does not tell when a fleet-wide limit has room again, so it polls
 
 test("where it cannot listen it polls, and says so", async () => {
   const executor = pg(db.pool());
-  const told: string[] = [];
+  const reported: string[] = [];
   executor.listen = () => Promise.reject(new Error("no LISTEN in transaction mode"));
   const wadi = new Wadi(executor);
   const theirs = new Wadi(pg(db.pool()));
   const worker = new Worker(wadi, {
     pollMs: 10,
     maxPollMs: 20,
-    onError: (error) => told.push((error as Error).message),
+    onError: (error) => reported.push((error as Error).message),
   }).task("a", echo);
   await worker.background(async () => {
     expect(await theirs.call("a", 1, { timeoutMs: 20_000 })).toBe(1);
     expect(worker.stats()).toMatchObject({ wakeSource: "polling", lastError: { operation: "listen" } });
   });
-  expect(told[0]).toBe("no LISTEN in transaction mode");
+  expect(reported[0]).toBe("no LISTEN in transaction mode");
   await theirs.close();
 });

@@ -1,37 +1,13 @@
-import Database from "better-sqlite3";
 import { describe, expect, test, vi } from "vitest";
-import type { Executor } from "../../../src/driver.ts";
-import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { Wadi, Worker, type WorkerOptions } from "../../../src/index.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
 import { until } from "../../../testing/until.ts";
+import { idleRun, NO_POLLS } from "./idle-run.ts";
 
-/** It would wait for hours if nobody told it. */
-const NO_POLLS: WorkerOptions = { pollMs: 3_600_000, maxPollMs: 3_600_000 };
 const never = () => new Promise<never>(() => {});
 
-/** Claims that reach the database. */
-function claims(wadi: Wadi): { count: number } {
-  const seen = { count: 0 };
-  const execute = wadi.store.session.execute.bind(wadi.store.session);
-  wadi.store.session.execute = (operation, call) => {
-    if (/claim|settleAndClaim/.test(operation.name)) seen.count++;
-    return execute(operation, call);
-  };
-  return seen;
-}
-
-/** A run that has looked once and found nothing. */
-async function idleRun(worker: Worker) {
-  const seen = claims(worker.wadi);
-  const running = worker.run();
-  await until(() => seen.count > 0);
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  return { running, seen };
-}
-
 describe("an idle worker", () => {
-  test("takes what its own Wadi submits at once, and nothing wakes it for another queue", async () => {
+  test("runs what its Wadi submits at once, and nothing wakes it for another queue", async () => {
     const wadi = memoryWadi();
     const worker = new Worker(wadi, NO_POLLS).task("a", ({ payload }) => payload);
     const { running, seen } = await idleRun(worker);
@@ -81,7 +57,7 @@ describe("an idle worker", () => {
     });
   });
 
-  test("does not ask over and over for due tasks of a name that has no slot left", async () => {
+  test("does not poll for due tasks of a name that has no slot left", async () => {
     const wadi = memoryWadi();
     const worker = new Worker(wadi, NO_POLLS).task("slow", never, { concurrency: 1 }).task("quick", () => 1);
     await wadi.submitMany("slow", [{ payload: 1 }, { payload: 2 }]);
@@ -92,7 +68,7 @@ describe("an idle worker", () => {
     await running;
   });
 
-  test("finds by polling what others submit", async () => {
+  test("finds by polling what other clients submit", async () => {
     const wadi = memoryWadi();
     const other = new Wadi(wadi.executor);
     const worker = new Worker(wadi, { pollMs: 10, maxPollMs: 20 }).task("a", ({ payload }) => payload);
@@ -103,7 +79,7 @@ describe("an idle worker", () => {
 });
 
 describe("a stop", () => {
-  test("lets handlers finish, and what never started goes back without spending an attempt", async () => {
+  test("lets handlers finish, and releases tasks that never started without spending an attempt", async () => {
     const wadi = memoryWadi();
     let release = () => {};
     const worker = new Worker(wadi, { ...NO_POLLS, concurrency: 1, prefetch: 5 }).task(
@@ -128,7 +104,7 @@ describe("a stop", () => {
     ]);
   });
 
-  test("aborts what goes on for longer than the grace, and queues it again", async () => {
+  test("aborts handlers that go on for longer than the grace, and queues their tasks again", async () => {
     const wadi = memoryWadi();
     const reasons: unknown[] = [];
     const worker = new Worker(wadi, NO_POLLS)
@@ -152,79 +128,7 @@ describe("a stop", () => {
   });
 });
 
-describe("a database that fails", () => {
-  function fragile() {
-    const inner = betterSqlite3(new Database(":memory:"));
-    const state = { isAway: false, code: "SQLITE_CANTOPEN" };
-    const send =
-      <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
-      async (...args: A) => {
-        if (!state.isAway) return call(...args);
-        throw Object.assign(new Error("away"), { code: state.code });
-      };
-    const executor: Executor = { ...inner, run: send(inner.run), batch: send(inner.batch) };
-    const wadi = new Wadi(executor, { requestRetry: { tries: 1 } });
-    return { wadi, state };
-  }
-
-  test("is survived: what handlers ended with is kept, told, and settled once it is back", async () => {
-    const { wadi, state } = fragile();
-    const told: string[] = [];
-    let release: (value: unknown) => void = () => {};
-    const worker = new Worker(wadi, {
-      ...NO_POLLS,
-      onError: (error, { operation }) => told.push(`${operation}: ${(error as Error).name}`),
-    }).task("a", () => new Promise((resolve) => (release = resolve)));
-    await worker.background(async () => {
-      const task = await wadi.submit("a", null);
-      await until(() => worker.stats().running === 1);
-      state.isAway = true;
-      release("kept");
-      await until(() => told.length > 1);
-      expect(new Set(told)).toEqual(new Set(["settleAndClaim: DriverError"]));
-      expect(worker.stats().lastError).toMatchObject({
-        operation: "settleAndClaim",
-        error: { retryable: true },
-      });
-      state.isAway = false;
-      expect(await wadi.wait(task, { timeoutMs: 20_000 })).toMatchObject({ result: "kept", attempt: 1 });
-    });
-  });
-
-  test("ends a run only if it refuses its very first round trip", async () => {
-    const { wadi, state } = fragile();
-    await wadi.stats();
-    state.code = "SQLITE_CORRUPT";
-    state.isAway = true;
-    const worker = new Worker(wadi, NO_POLLS).task("a", () => 1);
-    await expect(worker.run()).rejects.toMatchObject({ name: "DriverError", retryable: false });
-    expect(worker.stats().state).toBe("stopped");
-    state.isAway = false;
-    const { running, seen } = await idleRun(worker);
-    state.isAway = true;
-    const before = seen.count;
-    wadi.signals.queued(null);
-    await until(() => seen.count > before + 1);
-    state.isAway = false;
-    expect(await wadi.call("a", null)).toBe(1);
-    await worker.stop();
-    await running;
-  });
-
-  test("does not keep a worker from stopping", async () => {
-    const { wadi, state } = fragile();
-    const worker = new Worker(wadi, NO_POLLS).task("a", () => 1);
-    const { running } = await idleRun(worker);
-    state.isAway = true;
-    wadi.signals.queued(null);
-    await until(() => worker.stats().lastError !== null);
-    await worker.stop({ graceMs: 3_600_000 });
-    await running;
-    expect(worker.stats()).toMatchObject({ state: "stopped", running: 0 });
-  });
-});
-
-test("a handler that holds the event loop is reported while its lease still holds, and renewed before", async () => {
+test("a handler that blocks the event loop is reported while its lease still holds, and renewed before", async () => {
   const wadi = memoryWadi();
   const order: string[] = [];
   const { heartbeat } = wadi.store;
@@ -276,7 +180,7 @@ test("a run without handlers, or with a wrong option, is refused", async () => {
   }
 });
 
-test("a short drain sweeps by the retention rules in what is left of its time, once a minute", async () => {
+test("a short drain sweeps by the retention rules in its remaining time, once a minute", async () => {
   const clock = new ManualClock();
   const wadi = memoryWadi({ clock: clock.read });
   const worker = new Worker(wadi, { retention: [{ olderThanMs: 500 }] }).task("a", () => 1);

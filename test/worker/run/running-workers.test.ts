@@ -31,7 +31,7 @@ describe("of two workers of one process that run the same tasks", () => {
     await expect(second!.background(() => 1)).rejects.toMatchObject(REFUSAL);
     expect(second!.stats().state).toBe("stopped");
     expect(await wadi.call("a", null)).toBe(1);
-    expect(await second!.drain()).toMatchObject({ claimed: 0 }); // an invocation is in nobody's way
+    expect(await second!.drain()).toMatchObject({ claimed: 0 }); // an invocation collides with no worker
     await first!.stop();
     await running;
     await second!.background(async () => expect(await wadi.call("a", null)).toBe(2));
@@ -60,7 +60,7 @@ describe("of two workers of one process that run the same tasks", () => {
   });
 });
 
-test("workers of other tasks, queues or databases are in nobody's way, nor is one that could not begin", async () => {
+test("workers of other tasks, queues or databases do not collide, nor does one that could not start", async () => {
   const wadi = memoryWadi();
   const workers = [
     new Worker(wadi, POLLS).task("a", () => 1),

@@ -1,4 +1,4 @@
-// A process that serves tasks of a database file until it is told to stop: `serving.ts PATH WORK_MS GRACE_MS`.
+// A process that serves tasks of a database file until a signal stops it: `serving.ts PATH WORK_MS GRACE_MS`.
 import Database from "better-sqlite3";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { Wadi, Worker } from "../../../src/index.ts";

@@ -23,7 +23,7 @@ test.each([
   expect([stops, process.exits]).toEqual([[first], [code]]);
 });
 
-test("leaves no listener behind, and those of others alone", () => {
+test("leaves no listener behind, and does not touch those of the application", () => {
   const process = new FakeProcess();
   process.on("SIGTERM", () => {});
   const release = handleStopSignals(process, () => {});
@@ -32,7 +32,7 @@ test("leaves no listener behind, and those of others alone", () => {
   expect([process.listenerCount("SIGINT"), process.listenerCount("SIGTERM")]).toEqual([0, 1]);
 });
 
-test("finds the process of this program, and says what to use where there is none", () => {
+test("finds the process of this program, and says what to use on a platform without one", () => {
   expect(thisProcess()).toBe(process);
   for (const absent of [undefined, {}, { on: () => {} }]) {
     vi.stubGlobal("process", absent);

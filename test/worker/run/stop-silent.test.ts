@@ -24,7 +24,7 @@ async function stop(worker: Worker): Promise<number> {
 /** The grace and two seconds, and what a busy machine takes. */
 const LIMIT_MS = 3000 + 1500;
 
-describe("stop({ graceMs: 1000 }) ends within the grace and two seconds on a Postgres that fell silent", () => {
+describe("stop({ graceMs: 1000 }) ends within the grace and two seconds on a Postgres that does not answer", () => {
   test.each<[string, (stopping: AbortSignal) => Promise<void>]>([
     [
       "while a handler that heeds its signal runs",
