@@ -19,7 +19,7 @@ export interface Statement {
 /** Which of the two sets of SQL statements a database understands. */
 export type Dialect = "sqlite" | "postgres";
 
-/** What one request to this database can carry. */
+/** The capacity of one request to this database. */
 export interface Limits {
   /** Largest single text parameter, and so the largest payload, in UTF-8 bytes. */
   readonly maxParamBytes: number;
@@ -40,7 +40,7 @@ export interface Limits {
 }
 
 /**
- * What an error means for the statement that caused it.
+ * The meaning of an error for the statement that caused it.
  *
  * - `conflict`: a constraint refused it; nothing was written.
  * - `busy`: a lock, a deadlock, a serialization check, an overload or a quota refused it; nothing was written.
@@ -115,7 +115,7 @@ export interface OpenTransaction<Sync extends boolean = boolean> {
 }
 
 /**
- * What Wadi needs from a database client. Every statement returns rows, a batch is atomic.
+ * A database client as Wadi uses it. Every statement returns rows, and a batch is atomic.
  *
  * A capability is an optional member and a quantity is a number; nothing branches on `name`. `Native` is the type of
  * the client's statements, and `Sync` says whether its open transactions are synchronous.
@@ -127,10 +127,10 @@ export interface Executor<Native = unknown, Sync extends boolean = boolean> {
   readonly dialect: Dialect;
   /** The SQL of that dialect, from `wadi/protocol/sqlite` or `wadi/protocol/postgres`. */
   readonly protocol: Protocol;
-  /** What one request can carry. */
+  /** The capacity of one request. */
   readonly limits: Limits;
   /**
-   * What identifies the database in this process: a text without secrets, or else the client object. Clients of one
+   * The identity of the database in this process: a text without secrets, or else the client object. Clients of one
    * database wake each other's waits and workers.
    */
   readonly database?: string | object;
@@ -138,7 +138,7 @@ export interface Executor<Native = unknown, Sync extends boolean = boolean> {
   run(statement: Statement, options?: SendOptions): Promise<Row[]>;
   /** Runs all statements in order in one transaction and one round trip; all or nothing. */
   batch(statements: readonly Statement[], options?: SendOptions): Promise<Row[][]>;
-  /** Present where the connection can hold an interactive transaction. Wadi's own operations never use it. */
+  /** Present if the connection can hold an interactive transaction. The operations of Wadi never use it. */
   transaction?<T>(fn: (tx: Executor) => Promise<T>): Promise<T>;
   /**
    * Calls `onSignal(channel, payload)` for notifications until the returned function is called; a payload of null says
@@ -150,13 +150,13 @@ export interface Executor<Native = unknown, Sync extends boolean = boolean> {
     onSignal: (channel: string, payload: string | null) => void,
     onClose: (error?: unknown) => void,
   ): Promise<() => void>;
-  /** Present where the client itself takes an array of statements as one transaction. */
+  /** Present if the client itself takes an array of statements as one transaction. */
   readonly native?: NativeBatch<Native>;
   /** Sends statements into `tx`, an open transaction of this client; null if `tx` is not one. */
   within?(tx: unknown): OpenTransaction<Sync> | null;
   /** Updates the planner's statistics, if the database does not do so by itself. Cheap when there is nothing to do. */
   optimize?(): Promise<void>;
-  /** What an error that this executor threw means, and so what happens next. */
+  /** Classifies an error that this executor threw, which decides what happens next. */
   classify(error: unknown): ErrorClass;
   /** Releases everything the driver itself opened; a borrowed client stays open. */
   close(): Promise<void>;

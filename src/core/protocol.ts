@@ -26,6 +26,6 @@ export interface Protocol {
   readonly optionalMigrations: readonly Migration[];
   /** The Postgres schema its names are qualified with; without one the search path decides. */
   readonly schema?: string | undefined;
-  /** What goes before each migration: it makes that schema where it is missing. */
+  /** Statements to run before each migration: they create that schema if it is missing. */
   readonly setup?: readonly string[] | undefined;
 }

@@ -18,7 +18,7 @@ const OF_THE_WORKER = {
   leaseMs: "leaseMs of new Worker",
 } satisfies Names;
 
-/** What a call takes in a separate object after its options. */
+/** Options that a call takes in a separate object after its options. */
 const OF_THE_CALL: Names = {
   signal: "signal of a separate argument: (..., options, { signal, deadlineMs })",
   deadlineMs: "deadlineMs of a separate argument: (..., options, { signal, deadlineMs })",

@@ -36,7 +36,7 @@ export interface ErrorEnvelope {
   type: string;
   /** Stable identifier for programs, such as `handler_error` or `lease_expired`. */
   code: string;
-  /** What went wrong, for people. */
+  /** Message for people. */
   message: string;
   /** Whether another attempt was, or would have been, made while attempts are left. */
   retryable: boolean;
@@ -54,7 +54,7 @@ export interface Task<Payload = unknown, Result = unknown> {
   readonly queue: string;
   /** Where it stands. */
   readonly status: TaskStatus;
-  /** What was submitted, in its JSON form. */
+  /** The submitted payload, in its JSON form. */
   readonly payload: Payload;
   /** The handler's return value once `succeeded`, else null. */
   readonly result: Result | null;
@@ -64,7 +64,7 @@ export interface Task<Payload = unknown, Result = unknown> {
   readonly metadata: { readonly [key: string]: Json };
   /** From 0 to 1; null if never reported. */
   readonly progress: number | null;
-  /** What its handler reported last with its progress; null if it never did. */
+  /** The last message that its handler reported with the progress; null if there was none. */
   readonly message: string | null;
   /** Attempts begun so far, including the running one. */
   readonly attempt: number;
@@ -88,7 +88,7 @@ export interface Task<Payload = unknown, Result = unknown> {
   readonly parentId: string | null;
   /** The task's own id if it has no parent. */
   readonly rootId: string | null;
-  /** What groups it with other tasks; null if it is in no group. */
+  /** Shared by tasks that belong together; null if the task has none. */
   readonly correlationId: string | null;
   /** When it was submitted. */
   readonly createdAtMs: number;

@@ -6,7 +6,7 @@ import type { Executor, Statement } from "../core/executor.ts";
 /** A statement for the batch of the client, and for `db.batch()` of Drizzle too. */
 export type BatchStatement<Native, Dialect extends "sqlite" | "pg"> = Native & BatchItem<Dialect>;
 
-/** What Drizzle's `batch()` requires of each item. */
+/** The members that Drizzle's `batch()` requires of each item. */
 interface PreparedItem {
   getQuery(): { readonly sql: string; readonly params: readonly unknown[] };
   /** The statement that D1 sends, with its parameters bound. */

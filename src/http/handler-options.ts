@@ -7,7 +7,7 @@ import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import type { Worker } from "../worker/worker.ts";
 
-/** What a handler serves, to whom, and within which limits. */
+/** Options of `createHandler`: what it serves, to whom, and within which limits. */
 export interface HttpHandlerOptions {
   /** A Wadi, or a function that every authorized request that needs one calls. */
   readonly wadi: Wadi | (() => Wadi | Promise<Wadi>);

@@ -7,7 +7,7 @@ import { logError, reporter } from "./report-error.ts";
 import { errorResponse, json, toHttpError } from "./respond.ts";
 import { matchRoute, type Route } from "./routes.ts";
 
-/** What the platform offers for one invocation. */
+/** Facilities of the platform for one invocation. */
 export interface HandlerInvocation {
   /** Keeps the invocation alive for a promise, so that a drain survives a caller that hangs up. */
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;

@@ -2,9 +2,9 @@
 import type { ErrorClass } from "../executor.ts";
 import { WadiError, type WadiErrorOptions } from "./wadi-error.ts";
 
-/** What a `DriverError` is created with. */
+/** Options of a new `DriverError`. */
 export interface DriverErrorOptions extends WadiErrorOptions {
-  /** What the error of the database means. @default "unknown" */
+  /** The class of the database's error. @default "unknown" */
   kind?: ErrorClass;
   /** The id of the task that a `call` may have queued. @default none */
   taskId?: string;
@@ -13,7 +13,7 @@ export interface DriverErrorOptions extends WadiErrorOptions {
 /** The database refused a statement or stayed unreachable. The error of its client is the `cause`. */
 export class DriverError extends WadiError {
   override readonly name = "DriverError";
-  /** What the error of the database means; see `ErrorClass`. */
+  /** The class of the database's error; see `ErrorClass`. */
   readonly kind: ErrorClass;
   /** For a `call`: the id of its task, which may have been queued. Null for every other operation. */
   readonly taskId: string | null;

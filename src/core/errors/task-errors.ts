@@ -73,7 +73,7 @@ export class TaskCanceled extends WadiError {
   }
 }
 
-/** What a `TaskError` is created with. `retryable` is true unless it says otherwise. */
+/** Options of a new `TaskError`. `retryable` is true by default. */
 export interface TaskErrorOptions extends WadiErrorOptions {
   /** Stored in the error envelope. @default "task_error" */
   code?: string;

@@ -20,7 +20,7 @@ export type ErrorCode =
   | "TASK_TIMEOUT"
   | "UNSUPPORTED";
 
-/** What every error may be created with. */
+/** Options of every new error. */
 export interface WadiErrorOptions {
   /** Whether the same call, unchanged, may succeed later. @default false */
   retryable?: boolean;

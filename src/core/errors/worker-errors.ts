@@ -49,7 +49,7 @@ export class EventLoopBlocked extends WadiError {
    * Milliseconds left of the first lease when it ended; negative if the lease had expired, null if no lease was held.
    */
   readonly leaseLeftMs: number | null;
-  /** CPU time of the process meanwhile, in milliseconds; null where the platform does not say. */
+  /** CPU time of the process during the block, in milliseconds; null if the platform does not report it. */
   readonly cpuMs: number | null;
   /**
    * Whether the process was not computing for most of the block: the machine is overloaded or suspended the process, or

@@ -1,4 +1,4 @@
-/** What a type becomes when its values are written as JSON and read back. */
+/** The type that values have after they were written as JSON and read back. */
 
 import type { Json } from "../task.ts";
 

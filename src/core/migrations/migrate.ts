@@ -12,7 +12,7 @@ import { explainVersion } from "./protocol-version.ts";
 /** After this many failures of one migration another process is no longer the likely reason. */
 const MAX_FAILURES = 5;
 
-/** What `migrate` does in addition to creating or updating the tables. */
+/** Work of `migrate` in addition to creating or updating the tables. */
 export interface MigrateOptions {
   /**
    * Adds the indexes by which workers of other CairnQ SDKs on the same tables claim, purge and list. They are
@@ -29,9 +29,9 @@ export interface MigrateOptions {
 /**
  * Brings a database up to date: creates the tables, or adopts those that another SDK created.
  *
- * Each migration is one batch whose first statements record it, so that of several processes that start at once only
- * one applies it. On an empty SQLite database all of them are one: platforms count statements. Safe to call at any
- * time, from any number of processes.
+ * Each migration is one batch whose first statements record it, so that only one of several processes that start
+ * together applies it. On an empty SQLite database all migrations form one batch, because platforms count statements.
+ * Safe to call at any time, from any number of processes.
  *
  * @throws {ProtocolVersionMismatch} if the database speaks another protocol version; nothing is written.
  * @throws {SchemaMismatch} if it would create the tables and another schema has them; nothing is written.
@@ -81,8 +81,14 @@ function tooOld(cause: unknown): Unsupported {
   );
 }
 
+const MIGRATE_OPTIONS = Object.keys({
+  mixedFleet: true,
+  secondInstallation: true,
+} satisfies Record<keyof MigrateOptions, true>);
+
+/** The migrations that a database must have under these options. @throws {InvalidArgument} for an unknown option. */
 export function wantedMigrations(protocol: Protocol, options: MigrateOptions = {}): readonly Migration[] {
-  onlyKnown("migrate", options, ["mixedFleet", "secondInstallation"]);
+  onlyKnown("migrate", options, MIGRATE_OPTIONS);
   return options.mixedFleet ? [...protocol.migrations, ...protocol.optionalMigrations] : protocol.migrations;
 }
 

@@ -14,8 +14,8 @@ export interface OversizedTask {
 }
 
 /**
- * What earlier claims found out about large tasks. A claim accepts tasks of up to 1/`limit` of a response each. Only
- * after a claim that returned fewer tasks than it requested, although more were due, does the next claim measure.
+ * Knowledge about large tasks that earlier claims gained. A claim accepts tasks of up to 1/`limit` of a response each.
+ * Only after a claim that returned fewer tasks than it requested, although more were due, does the next claim measure.
  */
 export interface SizeTracking {
   /** Whether a claim reads the size of the tasks that it passes, and reports those that it skipped. */
@@ -26,7 +26,7 @@ export interface SizeTracking {
   readonly pausedUntilMs: number;
 }
 
-/** What is known before the first claim. */
+/** The knowledge before the first claim: none. */
 export const NO_SIZES: SizeTracking = { measures: false, bytes: 0, pausedUntilMs: 0 };
 
 /** Room in a response for everything except tasks: recovered leases, settlements. */
@@ -61,7 +61,7 @@ function rowBytes(row: Row): number {
   return bytes;
 }
 
-/** What a claim with a bounded response sent and received. */
+/** The request and the response of a claim whose response is bounded. */
 interface BoundedClaim {
   readonly before: SizeTracking;
   readonly maxBytes: number;
@@ -76,7 +76,7 @@ interface BoundedClaim {
   readonly nowMs: number;
 }
 
-/** What a claim reports about large tasks. */
+/** The part of a claim's result that concerns large tasks. */
 export interface SizeReport {
   /** For the next claim. */
   readonly sizes: SizeTracking;
@@ -86,7 +86,7 @@ export interface SizeReport {
   readonly oversized: readonly OversizedTask[];
 }
 
-/** The report of a claim with a bounded response, and the next due time where oversized tasks hide the real one. */
+/** The report of a claim with a bounded response, with the next due time that this client can act on. */
 export function reportSizes(claim: BoundedClaim): SizeReport & { readonly nextDueAtMs: number | null } {
   const { before, maxBytes, requested, claimed, nextDueAtMs, nowMs } = claim;
   const isShort = claimed.length < requested && nextDueAtMs !== null && nextDueAtMs <= nowMs;

@@ -28,7 +28,7 @@ export interface NewTask {
   readonly maxDelayMs?: number | undefined;
   /** Under `throttle`: a task of the key younger than this is returned, whatever its status. */
   readonly throttleMs?: number | undefined;
-  /** What its concurrency key allows from now on; null if the task has none. */
+  /** The limits of its concurrency key from now on; null if the task has none. */
   readonly limits: LimitRow | null;
 }
 

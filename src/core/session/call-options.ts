@@ -1,4 +1,4 @@
-/** What limits one call: a signal, a deadline, a meter. */
+/** The options that every call accepts: a signal, a deadline, a meter. */
 import { monotonicMs, toMonotonicMs } from "../clock.ts";
 import type { QueryMeter } from "./query-meter.ts";
 
@@ -28,7 +28,10 @@ export function hasEnded({ signal, deadlineMs }: CallOptions): boolean {
   return (signal?.aborted ?? false) || (deadlineMs !== undefined && Date.now() >= deadlineMs);
 }
 
-/** What ends a call. The time is on the monotonic clock, because the clock of the machine may be set meanwhile. */
+/**
+ * The signal and the time that end a call. The time is on the monotonic clock, because the clock of the machine may be
+ * set meanwhile.
+ */
 export interface Deadline {
   readonly signal: AbortSignal | undefined;
   readonly endsAtMs: number;

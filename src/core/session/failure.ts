@@ -1,4 +1,4 @@
-/** What a failed request means for its caller: whether to send it again, and the error that explains it. */
+/** The meaning of a failed request for its caller: whether to send it again, and the error that explains it. */
 import { DriverError } from "../errors/errors.ts";
 import type { ErrorClass } from "../executor.ts";
 

@@ -16,7 +16,7 @@ import type { RetryPolicy } from "./retry-policy.ts";
 import { SharedMigration } from "./shared-migration.ts";
 import { untilDeadline } from "./until-deadline.ts";
 
-/** How long an operation lasts at most where the caller sets no deadline. */
+/** How long an operation lasts at most if the caller sets no deadline. */
 const OPERATION_MS = 30_000;
 /** The same for a migration, which may build indexes. */
 const MIGRATION_MS = 600_000;

@@ -178,7 +178,7 @@ export class Store {
     return this.#run(renewLeases, [held, leaseMs], call);
   }
 
-  /** Those of these leases that are still held, and whether a cancel of their tasks was requested. */
+  /** Reads which of these leases are still held, and whether a cancel of their tasks was requested. */
   checkLeases(held: readonly LeaseRef[], call?: CallOptions): Promise<LeaseRenewal[]> {
     return this.#run(checkLeases, [held], call);
   }
