@@ -57,6 +57,7 @@ export {
   type TaskFailure,
   type TaskStatus,
 } from "./core/task.ts";
+export type { ReadCallOptions, SubmitCallOptions } from "./producer/call-options.ts";
 export {
   type AnyTaskDefinition,
   defineTask,
@@ -66,26 +67,21 @@ export {
 } from "./producer/define-task.ts";
 export type { FleetLimits, RateLimit, TaskLimits } from "./producer/limits.ts";
 export type { WakeSource } from "./producer/notify/channel.ts";
-export type { RetentionRule } from "./producer/retention.ts";
 export type { StandardIssue, StandardResult, StandardSchemaV1 } from "./producer/standard-schema.ts";
-export type { SubmitCallOptions } from "./producer/submit/submit-call.ts";
 export type {
   DebounceOptions,
   SubmitEntry,
   SubmitOptions,
   ThrottleOptions,
 } from "./producer/submit/submit-options.ts";
-export type {
-  ListOptions,
-  PurgeOptions,
-  ReadCallOptions,
-  RetryOptions,
-  SweepOptions,
-} from "./producer/task-admin.ts";
 export type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./producer/task-types.ts";
+export type { RetentionRule } from "./producer/tasks/retention.ts";
+export type { PurgeOptions, RetryOptions, SweepOptions } from "./producer/tasks/task-controls.ts";
+export type { ListOptions } from "./producer/tasks/task-reader.ts";
 export type { PreparedBatch, StatementBuilder } from "./producer/transactional/batch.ts";
 export type { TransactionClient } from "./producer/transactional/transaction.ts";
-export { type SyncWadi, Wadi, type WadiOf, type WadiOptions } from "./producer/wadi.ts";
+export { type SyncWadi, Wadi, type WadiOf } from "./producer/wadi.ts";
+export type { WadiOptions } from "./producer/wadi-options.ts";
 export type { CallTaskOptions, WaitOptions } from "./producer/wait/wait.ts";
 export type { DrainOptions } from "./worker/drain-setup.ts";
 export type { DrainSummary, SkippedTasks } from "./worker/drain-summary.ts";

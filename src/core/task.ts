@@ -17,6 +17,9 @@ export type TaskStatus = "queued" | "running" | "succeeded" | "failed" | "cancel
 
 export const TASK_STATUSES: readonly TaskStatus[] = ["queued", "running", "succeeded", "failed", "canceled"];
 
+/** The statuses in which a task has ended. */
+export const TERMINAL_STATUSES = ["succeeded", "failed", "canceled"] as const satisfies readonly TaskStatus[];
+
 /**
  * What to do when a key already has a task. A purged task leaves its key free, and so does a failed or canceled one,
  * except under `reject`.

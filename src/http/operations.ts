@@ -59,7 +59,7 @@ export async function submit(
   const checked = definition ?? text("name", name); // an object would be taken for a definition
   // `submit` checks the rest itself, as for any caller without types.
   const wadi = await connect();
-  const task = await wadi.submitFrom(undefined, checked, payload, options as SubmitOptions);
+  const task = await wadi.submit(checked, payload, options as SubmitOptions);
   const location = `${basePath}/tasks/${encodeURIComponent(task.id)}`;
   return json(task.outcome === "created" ? 201 : 200, task, { location });
 }

@@ -24,7 +24,11 @@ export type InferInput<S> = S extends StandardSchemaV1<infer Input, unknown> ? I
 export type InferOutput<S> = S extends StandardSchemaV1<unknown, infer Output> ? Output : never;
 
 /** Says which places a schema refuses, and not why: a library's own message may hold the value. */
-export function invalid(what: "payload" | "result", name: string, issues: readonly StandardIssue[]): string {
+export function mismatchMessage(
+  what: "payload" | "result",
+  name: string,
+  issues: readonly StandardIssue[],
+): string {
   const places = issues.map(({ path = [] }) =>
     path.map((part) => String(typeof part === "object" ? part.key : part)).join("."),
   );

@@ -1,118 +1,101 @@
 import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import type { MigrateOptions } from "../core/migrations/migrate.ts";
-import type { TaskState } from "../core/operations/read.ts";
-import type { SubmittedTask } from "../core/operations/submit.ts";
-import type { CallOptions } from "../core/session/call-options.ts";
-import { Store, type StoreOptions } from "../core/session/store.ts";
-import type { Task } from "../core/task.ts";
+import type { CanceledTask, RetriedTask, SweepResult } from "../core/operations/control.ts";
+import type { StatusCounts, TaskState } from "../core/operations/read.ts";
+import { Store } from "../core/session/store.ts";
+import type { Task, TaskFailure } from "../core/task.ts";
 import { onlyKnown, text } from "../core/validate.ts";
+import { checkCall, type ReadCallOptions, type SubmitCallOptions } from "./call-options.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
-import type { Lineage } from "./submit/lineage.ts";
-import { checkCall, type SubmitCallOptions, splitCall } from "./submit/submit-call.ts";
-import { SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submit/submit-options.ts";
-import { Submitter, type SubmitterOptions } from "./submit/submitter.ts";
-import { byKey, byTask, TaskAdmin } from "./task-admin.ts";
-import type { PayloadOf, ResultOf, SubmittedOf } from "./task-types.ts";
+import { setInternals, type WadiInternals } from "./internals.ts";
+import type { WakeSource } from "./notify/channel.ts";
+import { Notifier } from "./notify/notifier.ts";
+import type { SubmitEntry, SubmitOptions } from "./submit/submit-options.ts";
+import { Submitter } from "./submit/submitter.ts";
+import { TaskSubmits } from "./submit/task-submits.ts";
+import type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./task-types.ts";
+import type { RetentionRule } from "./tasks/retention.ts";
+import {
+  type PurgeOptions,
+  type RetryOptions,
+  type SweepOptions,
+  TaskControls,
+} from "./tasks/task-controls.ts";
+import { type ListOptions, TaskReader } from "./tasks/task-reader.ts";
 import { type StatementBuilder, statementBuilder } from "./transactional/batch.ts";
-import type { Transport } from "./transactional/shared.ts";
 import { type TransactionClient, transactionClient } from "./transactional/transaction.ts";
-import { callTask } from "./wait/call.ts";
+import { WADI_OPTIONS, type WadiOptions } from "./wadi-options.ts";
+import { callTask, splitCallTask } from "./wait/call.ts";
 import { PollLoop } from "./wait/poll-loop.ts";
-import { type CallTaskOptions, checkWait, WAIT_OPTIONS, type WaitOptions, waitForTask } from "./wait/wait.ts";
-import { namesOf, waitForTasks } from "./wait/wait-many.ts";
-import { watchTask } from "./wait/watch.ts";
+import { TaskWaits } from "./wait/task-waits.ts";
+import type { CallTaskOptions, WaitOptions } from "./wait/wait.ts";
 
-export interface WadiOptions extends StoreOptions, SubmitterOptions {
-  /**
-   * Names the database within this process. Every `Wadi` of one database wakes the waits and workers of the others, those of other
-   * copies of this module included, as bundlers make them. Needed where the driver cannot tell (libSQL and Neon, unless they
-   * share one client). @default what the driver knows: file, host and database, or the client object
-   */
-  readonly database?: string | undefined;
-}
+/** The methods of a part, without its private fields. */
+type MethodsOf<Part> = Pick<Part, keyof Part>;
 
 /**
  * The producer's side: submits tasks, reads and controls them, and waits for their results. `Native` and `Sync` come from
- * the executor: what its client's own statements are, and whether its open transactions answer at once.
+ * the executor: what its client's own statements are, and whether its open transactions are synchronous.
+ *
+ * A facade: each method belongs to a part, where it is documented and written.
  */
-export class Wadi<Native = unknown, Sync extends boolean = boolean> extends TaskAdmin {
+export class Wadi<Native = unknown, Sync extends boolean = boolean>
+  implements MethodsOf<TaskSubmits>, MethodsOf<TaskReader>, MethodsOf<TaskControls>, MethodsOf<TaskWaits>
+{
+  readonly executor: Executor;
   /** Makes statements to send in a batch of your own, together with your rows. */
   readonly statements: StatementBuilder<Native>;
-  readonly #submitter: Submitter;
-  readonly #waits: PollLoop;
+  readonly #internals: WadiInternals;
+  readonly #submits: TaskSubmits;
+  readonly #reader: TaskReader;
+  readonly #controls: TaskControls;
+  readonly #loop: PollLoop;
+  readonly #waits: TaskWaits;
 
   constructor(executor: Executor<Native, Sync>, options: WadiOptions = {}) {
-    onlyKnown("new Wadi", options, [
-      "requestRetry",
-      "clock",
-      "maxQueueDepth",
-      "maxQueueWaitMs",
-      "metadata",
-      "keysAcrossNames",
-      "database",
-    ]);
+    onlyKnown("new Wadi", options, WADI_OPTIONS);
     onlyKnown("requestRetry", options.requestRetry, ["tries", "baseMs", "capMs"]);
     if (executor?.protocol === undefined) {
       throw new InvalidArgument("new Wadi takes an executor, such as betterSqlite3(db)");
     }
     const { database } = options;
-    super(new Store(executor, options), database === undefined ? undefined : text("database", database));
-    this.#submitter = new Submitter(this.store, this.signals, options);
-    this.statements = statementBuilder(this.store, this.#submitter.check, this.#told);
-    this.#waits = new PollLoop(this.store, this.signals);
-  }
-
-  get #told(): Pick<Transport, "onSubmitted" | "onCanceled"> {
-    return { onSubmitted: this.#submitter.announce, onCanceled: () => this.signals.canceled(null) };
+    const store = new Store(executor, options);
+    const notifier = new Notifier(executor, database === undefined ? undefined : text("database", database));
+    const submitter = new Submitter(store, notifier, options);
+    this.executor = executor;
+    this.#internals = { executor, store, notifier, submitter };
+    setInternals(this, this.#internals);
+    this.statements = statementBuilder(this.#internals);
+    this.#submits = new TaskSubmits(submitter);
+    this.#reader = new TaskReader(store);
+    this.#controls = new TaskControls(store, notifier);
+    this.#loop = new PollLoop(store, notifier);
+    this.#waits = new TaskWaits(this.#loop);
   }
 
   /**
-   * Queues one task, in one round trip, and returns it. Submits of the same tick share their round trip.
-   * With a key it returns the key's task instead where the conflict policy says so (`outcome: "reused"`).
-   *
-   * @throws {InvalidArgument} | {SerializationError} before anything is sent.
-   * @throws {AlreadyExists} under the policy `reject`, and if the key belongs to a task of another name.
-   * @throws {QueueFull} if the queue has `maxQueueDepth` tasks and gets no room within `maxQueueWaitMs`.
+   * What wakes its waits and workers before they poll: the database (`listening`), or this process alone (`local`, and
+   * `polling` while a connection that listens is lost).
    */
-  async submit<T extends string | AnyTaskDefinition>(
+  get wakeSource(): WakeSource {
+    return this.#internals.notifier.wakeSource;
+  }
+
+  submit<T extends string | AnyTaskDefinition>(
     task: T,
     payload: PayloadOf<T>,
     options?: SubmitOptions & SubmitCallOptions,
   ): Promise<SubmittedOf<T>> {
-    onlyKnown("submit", options, [...SUBMIT_OPTIONS, "signal", "deadlineMs"]);
-    const { call, rest } = splitCall(options);
-    return this.submitFrom(undefined, task, payload, rest, call) as Promise<SubmittedOf<T>>;
+    return this.#submits.submit(task, payload, options);
   }
 
-  /** `submit` for a child of another task, refused with `LostLease` once the parent's lease is gone. */
-  async submitFrom(
-    lineage: Lineage | undefined,
-    task: string | AnyTaskDefinition,
-    payload: unknown,
-    options?: SubmitOptions,
-    call?: CallOptions,
-  ): Promise<SubmittedTask> {
-    const prepared = await this.#submitter.prepare(lineage, task, payload, options);
-    return this.#submitter.submit(prepared, { parent: lineage?.held, call });
-  }
-
-  /**
-   * Queues many tasks of one name and returns them in order. They travel as one JSON parameter, split only
-   * where it would be larger than the database takes (or names a key twice); each part is atomic by itself.
-   * A key that the policy `reject` refuses shows as `outcome: "rejected"`, with the task that has it.
-   *
-   * @throws {AlreadyExists} if a key belongs to a task of another name; nothing of that part is queued.
-   * @throws {QueueFull} as `submit`, before any of them is queued.
-   */
-  async submitMany<T extends string | AnyTaskDefinition>(
+  submitMany<T extends string | AnyTaskDefinition>(
     task: T,
     entries: readonly SubmitEntry<PayloadOf<T>>[],
     call?: SubmitCallOptions,
   ): Promise<SubmittedOf<T>[]> {
-    return this.#submitter.submitMany(task, entries, checkCall("submitMany", call)) as Promise<
-      SubmittedOf<T>[]
-    >;
+    return this.#submits.submitMany(task, entries, call);
   }
 
   /**
@@ -126,70 +109,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    * @throws {Unsupported} where there is none, as on D1 and Neon over HTTP: use `statements`.
    */
   with(tx: unknown): TransactionClient<Sync> {
-    return transactionClient(this.store, this.#submitter.check, tx, this.#told);
-  }
-
-  /**
-   * Waits until a task has succeeded, failed or was canceled, and returns it.
-   *
-   * @throws {TaskTimeout} with the task as last seen; the task itself goes on.
-   */
-  wait<Payload, Result>(task: Task<Payload, Result>, options?: WaitOptions): Promise<Task<Payload, Result>>;
-  wait(id: string, options?: WaitOptions): Promise<Task>;
-  async wait(task: string | Task, options?: WaitOptions): Promise<Task> {
-    return waitForTask(this.#waits, byTask("wait", task), checkWait(options));
-  }
-
-  /** Waits for the task a key points at; a replace moves the wait, and a key without a task is waited for. */
-  async waitByKey<Payload = unknown, Result = unknown>(
-    key: string,
-    options?: WaitOptions,
-  ): Promise<Task<Payload, Result>> {
-    return waitForTask(this.#waits, byKey(key), checkWait(options, "waitByKey")) as Promise<
-      Task<Payload, Result>
-    >;
-  }
-
-  /**
-   * Waits until all of these tasks are terminal and returns them in this order. One request polls all that are
-   * open; whole rows are read a hundred at a time. An empty list is answered at once.
-   *
-   * @throws {TaskTimeout} with the ids that are `missing`.
-   */
-  waitMany<Payload, Result>(
-    tasks: readonly Task<Payload, Result>[],
-    options?: WaitOptions,
-  ): Promise<Task<Payload, Result>[]>;
-  waitMany(ids: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]>;
-  async waitMany(tasks: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]> {
-    const ids = namesOf("waitMany", "id", tasks, (task) => (typeof task === "string" ? task : task?.id));
-    return waitForTasks(this.#waits, ids, false, checkWait(options, "waitMany"));
-  }
-
-  /** `waitMany` for the tasks that keys point at; a replace moves the wait, and a key without a task is waited for. */
-  async waitManyByKey<Payload = unknown, Result = unknown>(
-    keys: readonly string[],
-    options?: WaitOptions,
-  ): Promise<Task<Payload, Result>[]> {
-    const names = namesOf("waitManyByKey", "key", keys, (key) => key);
-    return waitForTasks(this.#waits, names, true, checkWait(options, "waitManyByKey")) as Promise<
-      Task<Payload, Result>[]
-    >;
-  }
-
-  /**
-   * The states of a task, each time its status, progress, message or attempt has changed, until it is terminal. Changes that
-   * follow each other closely may be reported as one. It polls as `wait` does; `return()`, or leaving a `for await`, ends it at once.
-   *
-   * @throws {InvalidArgument} at once; {TaskTimeout} while iterating, with the task as last seen.
-   */
-  watch(task: string | Task, options?: WaitOptions): AsyncIterableIterator<TaskState> {
-    return watchTask(this.#waits, byTask("watch", task), checkWait(options, "watch"));
-  }
-
-  /** `watch` for the task a key points at: a replace goes on with the new task, and a key without one is waited for. */
-  watchByKey(key: string, options?: WaitOptions): AsyncIterableIterator<TaskState> {
-    return watchTask(this.#waits, byKey(key), checkWait(options, "watchByKey"));
+    return transactionClient(this.#internals, tx);
   }
 
   /**
@@ -205,14 +125,126 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
     payload: PayloadOf<T>,
     options: SubmitOptions & CallTaskOptions = {},
   ): Promise<ResultOf<T>> {
-    onlyKnown("call", options, [...SUBMIT_OPTIONS, ...WAIT_OPTIONS, "id"]);
-    const { timeoutMs, signal, pollMs, maxPollMs, maxQueries, id, ...submitOptions } = options;
-    const wait = checkWait({ timeoutMs, signal, pollMs, maxPollMs, maxQueries });
-    const again = id === undefined ? null : text("id", id);
-    const prepared = await this.#submitter.prepare(undefined, task, payload, submitOptions);
-    const sent = again === null ? prepared : { ...prepared, columns: { ...prepared.columns, id: again } };
-    const result = await callTask(this.#waits, this.#submitter, sent, wait, again !== null);
-    return result as ResultOf<T>;
+    const { wait, id, rest } = splitCallTask(options);
+    const submission = await this.#internals.submitter.begin({ task, payload, options: rest }, id);
+    return callTask(this.#loop, submission, wait) as Promise<ResultOf<T>>;
+  }
+
+  wait<Payload, Result>(task: Task<Payload, Result>, options?: WaitOptions): Promise<Task<Payload, Result>>;
+  wait(id: string, options?: WaitOptions): Promise<Task>;
+  wait(task: string | Task, options?: WaitOptions): Promise<Task> {
+    return this.#waits.wait(task as Task, options);
+  }
+
+  waitByKey<Payload = unknown, Result = unknown>(
+    key: string,
+    options?: WaitOptions,
+  ): Promise<Task<Payload, Result>> {
+    return this.#waits.waitByKey(key, options);
+  }
+
+  waitMany<Payload, Result>(
+    tasks: readonly Task<Payload, Result>[],
+    options?: WaitOptions,
+  ): Promise<Task<Payload, Result>[]>;
+  waitMany(ids: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]>;
+  waitMany(tasks: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]> {
+    return this.#waits.waitMany(tasks, options);
+  }
+
+  waitManyByKey<Payload = unknown, Result = unknown>(
+    keys: readonly string[],
+    options?: WaitOptions,
+  ): Promise<Task<Payload, Result>[]> {
+    return this.#waits.waitManyByKey(keys, options);
+  }
+
+  watch(task: string | Task, options?: WaitOptions): AsyncIterableIterator<TaskState> {
+    return this.#waits.watch(task, options);
+  }
+
+  watchByKey(key: string, options?: WaitOptions): AsyncIterableIterator<TaskState> {
+    return this.#waits.watchByKey(key, options);
+  }
+
+  get<Payload = unknown, Result = unknown>(
+    id: string,
+    call?: ReadCallOptions,
+  ): Promise<Task<Payload, Result> | null>;
+  get<T extends AnyTaskDefinition>(task: T, id: string, call?: ReadCallOptions): Promise<TaskOf<T> | null>;
+  // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
+  get(...args: [any, any?, any?]): Promise<any> {
+    return this.#reader.get(...args);
+  }
+
+  getByKey<Payload = unknown, Result = unknown>(
+    key: string,
+    call?: ReadCallOptions,
+  ): Promise<Task<Payload, Result> | null>;
+  getByKey<T extends AnyTaskDefinition>(
+    task: T,
+    key: string,
+    call?: ReadCallOptions,
+  ): Promise<TaskOf<T> | null>;
+  // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
+  getByKey(...args: [any, any?, any?]): Promise<any> {
+    return this.#reader.getByKey(...args);
+  }
+
+  getStatus(id: string, call?: ReadCallOptions): Promise<TaskState | null> {
+    return this.#reader.getStatus(id, call);
+  }
+
+  getStatusByKey(key: string, call?: ReadCallOptions): Promise<TaskState | null> {
+    return this.#reader.getStatusByKey(key, call);
+  }
+
+  failures(id: string, call?: ReadCallOptions): Promise<TaskFailure[]> {
+    return this.#reader.failures(id, call);
+  }
+
+  list(options?: ListOptions, call?: ReadCallOptions): Promise<Task[]> {
+    return this.#reader.list(options, call);
+  }
+
+  stats(queues?: readonly string[], call?: ReadCallOptions): Promise<Record<string, StatusCounts>> {
+    return this.#reader.stats(queues, call);
+  }
+
+  queueDepth(queue: string, call?: ReadCallOptions): Promise<number> {
+    return this.#reader.queueDepth(queue, call);
+  }
+
+  queueHeadroom(queue: string, maxDepth: number, call?: ReadCallOptions): Promise<number> {
+    return this.#reader.queueHeadroom(queue, maxDepth, call);
+  }
+
+  cancel(id: string, call?: ReadCallOptions): Promise<CanceledTask | null> {
+    return this.#controls.cancel(id, call);
+  }
+
+  cancelByKey(key: string, call?: ReadCallOptions): Promise<CanceledTask | null> {
+    return this.#controls.cancelByKey(key, call);
+  }
+
+  retry(id: string, options?: RetryOptions, call?: ReadCallOptions): Promise<RetriedTask | null> {
+    return this.#controls.retry(id, options, call);
+  }
+
+  retryByKey(key: string, options?: RetryOptions, call?: ReadCallOptions): Promise<RetriedTask | null> {
+    return this.#controls.retryByKey(key, options, call);
+  }
+
+  purge(options: PurgeOptions, call?: ReadCallOptions): Promise<number> {
+    return this.#controls.purge(options, call);
+  }
+
+  sweep(
+    rules: readonly RetentionRule[],
+    options?: SweepOptions,
+    call?: ReadCallOptions,
+  ): Promise<SweepResult> {
+    return this.#controls.sweep(rules, options, call);
   }
 
   /**
@@ -220,12 +252,12 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean> extends Task
    * optional is applied only here. It ends after ten minutes unless `call` says otherwise.
    */
   async migrate(options?: MigrateOptions, call?: SubmitCallOptions): Promise<void> {
-    return this.store.session.migrate(options, checkCall("migrate", call));
+    return this.#internals.store.session.migrate(options, checkCall("migrate", call));
   }
 
   /** Closes what Wadi opened; waits that go on only poll from then on. The database client stays open. */
   async close(): Promise<void> {
-    await this.signals.close();
+    await this.#internals.notifier.close();
     await this.executor.close();
   }
 }

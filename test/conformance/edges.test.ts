@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { internalsOf } from "../../src/producer/internals.ts";
 import { Wadi } from "../../src/producer/wadi.ts";
 import { type MovableClock, movableClock } from "../../testing/conformance/clock.ts";
 import type { OpenTarget } from "../../testing/target.ts";
@@ -27,8 +28,14 @@ describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("on $name", (target)
 
   async function claim(workerId: string) {
     const lanes = [{ queue: "default", name: null, quota: 1 }];
-    return (await wadi.store.claim({ pools: [{ lanes, limit: 1 }], workerId, leaseMs: 1000, limited: false }))
-      .tasks[0];
+    return (
+      await internalsOf(wadi).store.claim({
+        pools: [{ lanes, limit: 1 }],
+        workerId,
+        leaseMs: 1000,
+        limited: false,
+      })
+    ).tasks[0];
   }
 
   it("a task is due in the millisecond it says", async () => {
@@ -45,12 +52,12 @@ describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("on $name", (target)
     const held = { id, workerId: "w1" };
     clock.advance(999);
     expect(await claim("w2")).toBeUndefined();
-    expect(await wadi.store.heartbeat([held], 1000)).toHaveLength(1);
+    expect(await internalsOf(wadi).store.heartbeat([held], 1000)).toHaveLength(1);
     clock.advance(1000);
-    expect(await wadi.store.heartbeat([held], 1000)).toEqual([]);
-    expect(await wadi.store.progress(held, { progress: 0.5, message: null })).toBeNull();
+    expect(await internalsOf(wadi).store.heartbeat([held], 1000)).toEqual([]);
+    expect(await internalsOf(wadi).store.progress(held, { progress: 0.5, message: null })).toBeNull();
     const settlement = { ...held, attempt, outcome: "complete", resultJson: "1" } as const;
-    expect(await wadi.store.settle([settlement])).toEqual([{ id, status: null }]);
+    expect(await internalsOf(wadi).store.settle([settlement])).toEqual([{ id, status: null }]);
     expect(await claim("w2")).toMatchObject({ id, attempt: 2, workerId: "w2" });
   });
 
@@ -58,7 +65,9 @@ describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("on $name", (target)
     const { id } = await wadi.submit("job", 1);
     const { attempt } = (await claim("w1"))!;
     const error = { type: "Error", code: "handler_error", message: "x", retryable: true, details: null };
-    await wadi.store.settle([{ id, workerId: "w1", attempt, outcome: "retry", error, delayMs: 250 }]);
+    await internalsOf(wadi).store.settle([
+      { id, workerId: "w1", attempt, outcome: "retry", error, delayMs: 250 },
+    ]);
     expect((await wadi.get(id))!.runAtMs).toBe(clock.now() + 250);
   });
 
@@ -84,8 +93,12 @@ describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("on $name", (target)
   it("a list by root holds the root and all below it, and nothing for one who is no root", async () => {
     const root = await wadi.submit("job", 1);
     const lineage = { parentId: root.id, rootId: root.id, correlationId: "order-1" };
-    const child = await wadi.submitFrom(lineage, "job", 2);
-    const grandchild = await wadi.submitFrom({ ...lineage, parentId: child.id }, "job", 3);
+    const child = await internalsOf(wadi).submitter.submit({ lineage, task: "job", payload: 2 });
+    const grandchild = await internalsOf(wadi).submitter.submit({
+      lineage: { ...lineage, parentId: child.id },
+      task: "job",
+      payload: 3,
+    });
     await wadi.submit("job", 4);
     const ids = async (rootId: string) => (await wadi.list({ rootId })).map(({ id }) => id);
     expect(await ids(root.id)).toEqual([grandchild.id, child.id, root.id]);

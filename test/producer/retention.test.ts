@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import type { Settlement } from "../../src/core/operations/settle.ts";
 import { type RetentionRule, Wadi, Worker } from "../../src/index.ts";
-import { checkRetention } from "../../src/producer/retention.ts";
+import { internalsOf } from "../../src/producer/internals.ts";
+import { checkRetention } from "../../src/producer/tasks/retention.ts";
 import { ManualClock, memoryWadi } from "../../testing/memory.ts";
 import type { OpenTarget } from "../../testing/target.ts";
 import { pickTargets } from "../../testing/targets.ts";
@@ -28,14 +29,19 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("a sweep on $n
     const { id } = await wadi.submit(name, 1, { queue, key: `${queue}:${name}:${Math.random()}` });
     if (status === "canceled") return wadi.cancel(id);
     const pools = [{ lanes: [{ queue, name, quota: 1 }], limit: 1 }];
-    const { tasks } = await wadi.store.claim({ pools, workerId: "w:1", leaseMs: 1000, limited: false });
+    const { tasks } = await internalsOf(wadi).store.claim({
+      pools,
+      workerId: "w:1",
+      leaseMs: 1000,
+      limited: false,
+    });
     const held = { id, workerId: "w:1", attempt: tasks[0]!.attempt };
     const error = { type: "Error", code: "handler_error", message: "x", retryable: false, details: null };
     const outcome: Settlement =
       status === "succeeded"
         ? { ...held, outcome: "complete", resultJson: "1" }
         : { ...held, outcome: "fail", error };
-    return wadi.store.settle([outcome]);
+    return internalsOf(wadi).store.settle([outcome]);
   }
 
   async function left() {

@@ -1,7 +1,8 @@
 // The producer's operations of the scenarios, through the public client.
 
 import type { SubmitOptions } from "../../src/producer/submit/submit-options.ts";
-import type { ListOptions, PurgeOptions } from "../../src/producer/task-admin.ts";
+import type { PurgeOptions } from "../../src/producer/tasks/task-controls.ts";
+import type { ListOptions } from "../../src/producer/tasks/task-reader.ts";
 import type { Wadi } from "../../src/producer/wadi.ts";
 import {
   type Args,

@@ -1,5 +1,6 @@
 import type { Dialect } from "../../src/core/executor.ts";
 import type { Wadi } from "../../src/index.ts";
+import { internalsOf } from "../../src/producer/internals.ts";
 
 /** Keeps count inside the database of how many tasks of each key run, and when they were started. */
 const SETUP: Record<Dialect, string[]> = {
@@ -70,12 +71,17 @@ export async function runLimited(wadi: Wadi, run: LimitedRun): Promise<string[]>
     for (let n = 0; ; n++) {
       const workerId = `${run.racer}-${claimer}:${n}`;
       const pools = [{ lanes, limit: run.limit }];
-      const claimed = await wadi.store.claim({ pools, workerId, leaseMs: 600_000, limited: true });
+      const claimed = await internalsOf(wadi).store.claim({
+        pools,
+        workerId,
+        leaseMs: 600_000,
+        limited: true,
+      });
       if (!claimed.limited && claimed.tasks.length === 0) return;
       ids.push(...claimed.tasks.map(({ id }) => id));
       await pause(1 + Math.random() * 4);
       if (claimed.tasks.length === 0) continue;
-      await wadi.store.settle(
+      await internalsOf(wadi).store.settle(
         claimed.tasks.map(({ id, attempt }) => ({
           id,
           workerId,

@@ -2,6 +2,7 @@
 
 import type { Executor } from "../../src/core/executor.ts";
 import { type Task, Wadi } from "../../src/index.ts";
+import { internalsOf } from "../../src/producer/internals.ts";
 import { commitSuccess } from "../../src/worker/handler/succeed-with.ts";
 import { lossy } from "../lossy-executor.ts";
 
@@ -49,7 +50,7 @@ export async function commitOwnRows(wadi: Wadi, race: OwnRowsRace): Promise<OwnR
   const executor = lossy({ ...wadi.executor, protocol: { ...protocol, statements } }, () =>
     random() < race.lostAnswers ? "after" : null,
   );
-  const { store } = new Wadi(executor, { requestRetry: RETRY });
+  const { store } = internalsOf(new Wadi(executor, { requestRetry: RETRY }));
   const lanes = [{ queue: "default", name: null, quota: BATCH }];
   const raced = { lost: 0, done: [] as { id: string; token: string }[] };
 

@@ -49,7 +49,7 @@ export class Notifier {
     );
   }
 
-  get state(): WakeSource {
+  get wakeSource(): WakeSource {
     const states = [this.#done.state, this.#queued.state];
     return (
       states.find((state) => state === "polling") ?? states.find((state) => state !== "local") ?? "local"

@@ -8,7 +8,7 @@ import type { SubmitOptions } from "./submit-options.ts";
 export type Pacing = Pick<NewTask, "conflict" | "maxDelayMs" | "throttleMs"> & { readonly delayMs: number };
 
 /** @throws {InvalidArgument} naming the options that do not go together, or the one that is out of range. */
-export function pacing(options: SubmitOptions, key: string | null): Pacing {
+export function pacingOf(options: SubmitOptions, key: string | null): Pacing {
   const { debounce, throttle } = options;
   const conflict = oneOf("conflict", options.conflict ?? "reuse", CONFLICT_POLICIES);
   for (const option of ["conflict", "debounce", "throttle"] as const) {

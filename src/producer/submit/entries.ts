@@ -1,13 +1,15 @@
+/** The entries of a `submitMany`: each goes through the stages of one submit, and errors name the entry. */
 import { InvalidArgument, SerializationError } from "../../core/errors/errors.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import { show } from "../../core/validate.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
-import { type Prepare, validatePayload } from "./prepare-task.ts";
+import type { SubmitRequest } from "./prepare-task.ts";
 import type { SubmitEntry } from "./submit-options.ts";
+import { validatePayload } from "./validate-payload.ts";
 
-/** Checks the entries of a `submitMany`, and names the one that is wrong. Nothing is sent. */
-export function prepareMany(
-  prepare: Prepare,
+/** @param prepare Checks and serialises one task. */
+export function prepareEntries(
+  prepare: (request: SubmitRequest) => NewTask,
   task: string | AnyTaskDefinition,
   entries: readonly SubmitEntry[],
 ): NewTask[] {
@@ -22,36 +24,37 @@ export function prepareMany(
     }
     const { payload, ...options } = entry;
     try {
-      return prepare(task, payload, options);
+      return prepare({ task, payload, options });
     } catch (error) {
       throw ofEntry(error, at);
     }
   });
 }
 
-/** `validatePayload` for each of many, in order; synchronous where the schema is. */
-export function validateMany(
+/** Validates the payload of each; synchronous if the schema is: then the list of promises is empty. */
+export function validateEntries(
   task: string | AnyTaskDefinition,
   prepared: readonly NewTask[],
-): (Promise<void> | undefined)[] {
-  const checks: (Promise<void> | undefined)[] = [];
+): Promise<void>[] {
+  const pending: Promise<void>[] = [];
   for (const [at, each] of prepared.entries()) {
-    const named = (error: unknown): never => {
+    const fail = (error: unknown): never => {
       throw prepared.length === 1 ? error : ofEntry(error, at);
     };
     try {
-      checks.push(validatePayload(task, each)?.catch(named));
+      const validated = validatePayload(task, each);
+      if (validated !== undefined) pending.push(validated.catch(fail));
     } catch (error) {
-      for (const check of checks) check?.catch(() => {}); // the first error is thrown, not two
-      named(error);
+      for (const other of pending) other.catch(() => {}); // the first error is thrown, the others are dropped
+      fail(error);
     }
   }
-  return checks;
+  return pending;
 }
 
 function ofEntry(error: unknown, at: number): unknown {
-  const is = [InvalidArgument, SerializationError].find((each) => error instanceof each);
-  if (is === undefined) return error;
+  const type = [InvalidArgument, SerializationError].find((each) => error instanceof each);
+  if (type === undefined) return error;
   const { message, cause } = error as Error;
-  return new is(`entry ${at} of submitMany: ${message}`, { cause });
+  return new type(`entry ${at} of submitMany: ${message}`, { cause });
 }

@@ -7,16 +7,19 @@ import { isTooLarge } from "../../core/session/pages.ts";
 import type { Store } from "../../core/session/store.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
 import type { Notifier } from "../notify/notifier.ts";
-import { notRejected } from "../transactional/shared.ts";
 import { Backpressure, type BackpressureOptions } from "./backpressure.ts";
-import { prepareMany, validateMany } from "./entries.ts";
-import type { Lineage } from "./lineage.ts";
-import { type MetadataHook, type PrepareContext, prepareTask, validatePayload } from "./prepare-task.ts";
-import type { SubmitEntry, SubmitOptions } from "./submit-options.ts";
-import { type SendOptions, SubmitQueue } from "./submit-queue.ts";
+import { prepareEntries, validateEntries } from "./entries.ts";
+import type { MetadataHook } from "./metadata.ts";
+import { prepareTask, type SubmitDefaults, type SubmitRequest } from "./prepare-task.ts";
+import { refuseRejected } from "./rejected.ts";
+import { Submission, type SubmissionStages } from "./submission.ts";
+import type { SendOptions } from "./submit-batcher.ts";
+import { SubmitBatcher } from "./submit-batcher.ts";
+import type { SubmitEntry } from "./submit-options.ts";
+import { validatePayload } from "./validate-payload.ts";
 
 export interface SubmitterOptions extends BackpressureOptions {
-  /** Called at each submit; what it returns is added to the task's metadata, where the submit's own entries stay. */
+  /** Called at each submit; its result is added to the task's metadata. Entries of the submit override it. */
   readonly metadata?: MetadataHook | undefined;
   /**
    * Whether a key is one piece of work whatever the name of its task, as it is for other SDKs of the protocol: a submit
@@ -25,16 +28,34 @@ export interface SubmitterOptions extends BackpressureOptions {
   readonly keysAcrossNames?: boolean | undefined;
 }
 
-/** Takes a submit from its arguments to the stored task: checks, validates, waits for room, sends and announces. */
+/**
+ * Carries submits from their arguments to stored tasks. The stages, in this order and none twice:
+ *
+ * 1. check: the name, the key and the options, before any I/O (prepare-task)
+ * 2. serialise: payload, metadata and options become the columns of a row (prepare-task)
+ * 3. validate: the payload against the schema of its definition (validate-payload). After stage 2, because a schema sees
+ *    the payload as the handler will get it: in its JSON form.
+ * 4. admit: waits until the queue has room (backpressure)
+ * 5. coalesce: joins the submits of one tick (submit-batcher)
+ * 6. send: one round trip (store)
+ * 7. announce: wakes the workers of this process (notifier)
+ *
+ * `submitMany` goes without stage 5: its tasks are one request already. Submits in a transaction or a batch of the
+ * application take stages 1 to 3 and 7; the application sends them (transactional/).
+ */
 export class Submitter {
   readonly #store: Store;
-  readonly #signals: Notifier;
-  readonly #defaults: PrepareContext;
+  readonly #notifier: Notifier;
+  readonly #defaults: SubmitDefaults;
   readonly #backpressure: Backpressure;
-  readonly #queue: SubmitQueue;
+  readonly #batcher: SubmitBatcher;
+  readonly #stages: SubmissionStages = {
+    admit: (tasks, call) => this.#admit(tasks, call),
+    send: (task, options) => this.#coalesce(task, options),
+  };
 
   /** @throws {InvalidArgument} if an option is of the wrong type or out of range. */
-  constructor(store: Store, signals: Notifier, options: SubmitterOptions) {
+  constructor(store: Store, notifier: Notifier, options: SubmitterOptions) {
     const { metadata: hook, keysAcrossNames } = options;
     if (hook !== undefined && typeof hook !== "function") {
       throw new InvalidArgument("metadata must be a function of { name, queue }");
@@ -43,90 +64,87 @@ export class Submitter {
       throw new InvalidArgument("keysAcrossNames must be true or false");
     }
     this.#store = store;
-    this.#signals = signals;
+    this.#notifier = notifier;
     this.#defaults = { hook, keysAcrossNames };
     this.#backpressure = new Backpressure(store, options);
-    const tooLate = () => {
-      const advice =
-        "its deadline came before it was sent, and nothing is queued; give it a later deadlineMs";
-      return store.session.driverError("submit", "unavailable", new Error("the deadline is past"), advice);
-    };
-    this.#queue = new SubmitQueue(
-      store.session.executor.limits,
-      (tasks, options) => this.#send(tasks, options),
-      tooLate,
-    );
+    const send = (tasks: readonly NewTask[], how: SendOptions) => this.#sendBatch(tasks, how);
+    this.#batcher = new SubmitBatcher(store.session.executor.limits, send, () => tooLate(store));
   }
 
-  /** Checks and serialises one submit. Nothing is sent. */
-  readonly check = (
-    task: string | AnyTaskDefinition,
-    payload: unknown,
-    options?: SubmitOptions,
-    lineage?: Lineage,
-  ): NewTask =>
-    prepareTask(this.#store.session.executor, task, payload, options, { ...this.#defaults, lineage });
-
-  /** `check`, and validates the payload against its schema. */
-  async prepare(
-    lineage: Lineage | undefined,
-    task: string | AnyTaskDefinition,
-    payload: unknown,
-    options?: SubmitOptions,
-  ): Promise<NewTask> {
-    const prepared = this.check(task, payload, options, lineage);
-    await validatePayload(task, prepared);
-    return prepared;
+  /** All stages, for one task. With the lineage of a held task, `LostLease` once that lease is gone. */
+  async submit(request: SubmitRequest, call?: CallOptions): Promise<SubmittedTask> {
+    const submission = await this.begin(request);
+    await submission.admit(call);
+    return submission.send(call);
   }
 
-  /** Waits for room and sends. */
-  async submit(prepared: NewTask, options: SendOptions = {}): Promise<SubmittedTask> {
-    await this.admit([prepared], options.call);
-    return this.send(prepared, options);
+  /**
+   * Stages 1 to 3; the rest when the submission is admitted and sent.
+   *
+   * @param sentId Its id, if it was sent before and may have been committed.
+   */
+  async begin(request: SubmitRequest, sentId?: string): Promise<Submission> {
+    const prepared = this.prepare(request);
+    await validatePayload(request.task, prepared);
+    const isSent = sentId !== undefined;
+    const task = isSent ? { ...prepared, columns: { ...prepared.columns, id: sentId } } : prepared;
+    return new Submission(task, request.lineage?.held, this.#stages, isSent);
   }
 
-  /** Waits until the queues have room for these tasks. */
-  async admit(prepared: readonly NewTask[], call?: CallOptions): Promise<void> {
-    const admitted = this.#backpressure.admit(prepared, call);
-    return call === undefined ? admitted : this.#store.session.untilDeadline("submit", admitted, call);
-  }
-
-  /** Sends a task that was admitted. */
-  async send(prepared: NewTask, options: SendOptions): Promise<SubmittedTask> {
-    const sent = this.#queue.add(prepared, options);
-    const { call } = options;
-    return notRejected(
-      prepared,
-      await (call === undefined ? sent : this.#store.session.untilDeadline("submit", sent, call)),
-    );
-  }
-
+  /** All stages, for many tasks of one name. */
   async submitMany(
     task: string | AnyTaskDefinition,
     entries: readonly SubmitEntry[],
     call: CallOptions = {},
   ): Promise<SubmittedTask[]> {
-    const prepared = prepareMany(this.check, task, entries);
-    await Promise.all(validateMany(task, prepared));
-    await this.admit(prepared, call);
+    const prepared = this.prepareMany(task, entries);
+    await Promise.all(validateEntries(task, prepared));
+    await this.#admit(prepared, call);
     const parts: SubmittedTask[][] = [];
     for (const part of splitTasks(prepared, this.#store.session.executor.limits))
       parts.push(await this.#sendMany(part, call));
     return parts.flat();
   }
 
-  /** Tells workers of new tasks, and of running ones that a replace may have asked to stop: whose is not reported. */
-  readonly announce = (submitted: readonly SubmittedTask[], tasks: readonly NewTask[]): void => {
-    if (tasks.some(({ conflict }) => conflict === "replace")) this.#signals.canceled(null);
+  /** Stages 1 and 2. */
+  prepare(request: SubmitRequest): NewTask {
+    return prepareTask(this.#store.session.executor, request, this.#defaults);
+  }
+
+  /** Stages 1 and 2 for each entry of a `submitMany`. */
+  prepareMany(task: string | AnyTaskDefinition, entries: readonly SubmitEntry[]): NewTask[] {
+    return prepareEntries((request) => this.prepare(request), task, entries);
+  }
+
+  /** Stage 7. A replace may have asked running tasks to stop: it is not known which. */
+  announce(submitted: readonly SubmittedTask[], tasks: readonly NewTask[]): void {
+    if (tasks.some(({ conflict }) => conflict === "replace")) this.#notifier.canceled(null);
     // Delayed tasks are announced too, so that workers can sleep until then; postponed tasks are already known.
     const news = submitted.filter(
       ({ outcome, runAtMs, updatedAtMs }) =>
         outcome === "created" || (outcome === "debounced" && runAtMs <= updatedAtMs),
     );
-    if (news.length > 0) this.#signals.queued([...new Set(news.map(({ queue }) => queue))]);
-  };
+    if (news.length > 0) this.#notifier.queued([...new Set(news.map(({ queue }) => queue))]);
+  }
 
-  async #send(tasks: readonly NewTask[], { parent, call, isResent }: SendOptions): Promise<SubmittedTask[]> {
+  async #admit(prepared: readonly NewTask[], call?: CallOptions): Promise<void> {
+    const admitted = this.#backpressure.admit(prepared, call);
+    return call === undefined ? admitted : this.#store.session.untilDeadline("submit", admitted, call);
+  }
+
+  async #coalesce(prepared: NewTask, options: SendOptions): Promise<SubmittedTask> {
+    const sent = this.#batcher.add(prepared, options);
+    const { call } = options;
+    return refuseRejected(
+      prepared,
+      await (call === undefined ? sent : this.#store.session.untilDeadline("submit", sent, call)),
+    );
+  }
+
+  async #sendBatch(
+    tasks: readonly NewTask[],
+    { parent, call, isResent }: SendOptions,
+  ): Promise<SubmittedTask[]> {
     const metered = parent?.meter === undefined ? call : { ...call, meter: parent.meter };
     const submitted = await this.#store.submit(tasks, refuseOpenTransaction(metered), parent, isResent);
     this.announce(submitted, tasks);
@@ -147,11 +165,21 @@ export class Submitter {
         const first = await this.#sendMany(tasks.slice(0, middle), call, true);
         return [...first, ...(await this.#sendMany(tasks.slice(middle), call, true))];
       }
-      if (!(error instanceof AlreadyExists)) throw error;
-      // The error of a fence has room for ids only.
-      const { key, taskId, submittedName: submitted } = error;
-      const existing = (await this.#store.get({ id: taskId }, call))?.name;
-      throw new AlreadyExists(key, taskId, { submitted, existing });
+      throw error instanceof AlreadyExists ? await this.#withExistingName(error, call) : error;
     }
   }
+
+  /** The error of a fence carries ids only. */
+  async #withExistingName(
+    { key, taskId, submittedName }: AlreadyExists,
+    call: CallOptions,
+  ): Promise<AlreadyExists> {
+    const existing = (await this.#store.get({ id: taskId }, call))?.name;
+    return new AlreadyExists(key, taskId, { submitted: submittedName, existing });
+  }
+}
+
+function tooLate(store: Store): Error {
+  const advice = "its deadline came before it was sent, and nothing is queued; give it a later deadlineMs";
+  return store.session.driverError("submit", "unavailable", new Error("the deadline is past"), advice);
 }

@@ -1,12 +1,11 @@
 import { InvalidArgument, Unsupported } from "../../core/errors/errors.ts";
 import type { Row } from "../../core/executor.ts";
 import type { CanceledTask } from "../../core/operations/control.ts";
-import type { Store } from "../../core/session/store.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
-import type { Prepare } from "../submit/prepare-task.ts";
+import type { WadiInternals } from "../internals.ts";
 import type { SubmitEntry, SubmitOptions } from "../submit/submit-options.ts";
 import type { PayloadOf, SubmittedOf } from "../task-types.ts";
-import { type Transport, transactionalCalls } from "./shared.ts";
+import { transactionalCalls } from "./shared.ts";
 
 /** Statements of the client's own kind, to be sent in a batch with others. Nothing has happened until then. */
 export interface PreparedBatch<Native, T> {
@@ -43,16 +42,12 @@ export interface StatementBuilder<Native = unknown> {
   cancelByKey(key: string): Promise<PreparedBatch<Native, CanceledTask | null>>;
 }
 
-export function statementBuilder<Native>(
-  store: Store,
-  prepare: Prepare,
-  told: Pick<Transport, "onSubmitted" | "onCanceled">,
-): StatementBuilder<Native> {
+export function statementBuilder<Native>(internals: WadiInternals): StatementBuilder<Native> {
+  const { store } = internals;
   const { native, name } = store.session.executor;
-  return transactionalCalls(store, prepare, {
+  return transactionalCalls(internals, {
     isSync: false,
-    isBlind: true,
-    ...told,
+    readsAfterCommit: true,
     async send({ statements, decode }, ids) {
       if (native === undefined) {
         throw new Unsupported(

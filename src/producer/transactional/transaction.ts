@@ -2,12 +2,11 @@ import { InvalidArgument, Unsupported, WadiError } from "../../core/errors/error
 import type { Answer, Row } from "../../core/executor.ts";
 import { otherVersion } from "../../core/migrations/protocol-version.ts";
 import type { CanceledTask } from "../../core/operations/control.ts";
-import type { Store } from "../../core/session/store.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
-import type { Prepare } from "../submit/prepare-task.ts";
+import type { WadiInternals } from "../internals.ts";
 import type { SubmitEntry, SubmitOptions } from "../submit/submit-options.ts";
 import type { PayloadOf, SubmittedOf } from "../task-types.ts";
-import { type Transport, transactionalCalls } from "./shared.ts";
+import { transactionalCalls } from "./shared.ts";
 
 /**
  * Submits and cancels as a part of a transaction that is yours to commit: all of it counts once you do, and none of it
@@ -39,12 +38,10 @@ export interface TransactionClient<Sync extends boolean = boolean> {
 }
 
 export function transactionClient<Sync extends boolean>(
-  store: Store,
-  prepare: Prepare,
+  internals: WadiInternals,
   tx: unknown,
-  told: Pick<Transport, "onSubmitted" | "onCanceled">,
 ): TransactionClient<Sync> {
-  const { executor } = store.session;
+  const { store, executor } = internals;
   const { name } = executor;
   /** Each time anew: its owner may have ended it. */
   const open = () => {
@@ -59,10 +56,9 @@ export function transactionClient<Sync extends boolean>(
       `${name} has no transactions that stay open; use wadi.statements in a batch of your own`,
     );
   };
-  return transactionalCalls(store, prepare, {
+  return transactionalCalls(internals, {
     isSync: open().isSync,
-    isBlind: false,
-    ...told,
+    readsAfterCommit: false,
     send({ name: operation, statements, decode }) {
       const guard = store.session.versionGuard(statements);
       const done = (results: readonly Row[][]) => decode(results.slice(guard.length));

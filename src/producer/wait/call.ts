@@ -7,33 +7,48 @@ import {
   TaskFailed,
   TaskTimeout,
 } from "../../core/errors/errors.ts";
-import type { NewTask, SubmittedTask } from "../../core/operations/submit.ts";
+import type { SubmittedTask } from "../../core/operations/submit.ts";
 import { isTerminal, type Task } from "../../core/task.ts";
 import { sleep } from "../../core/timers.ts";
-import type { Submitter } from "../submit/submitter.ts";
+import { onlyKnown, text } from "../../core/validate.ts";
+import type { Submission } from "../submit/submission.ts";
+import { SUBMIT_OPTIONS, type SubmitOptions } from "../submit/submit-options.ts";
 import type { PollLoop } from "./poll-loop.ts";
 import { GRACE_MS } from "./trip.ts";
-import { type CheckedWait, openWait, waitForTask } from "./wait.ts";
+import {
+  type CallTaskOptions,
+  type CheckedWait,
+  checkWait,
+  openWait,
+  WAIT_OPTIONS,
+  waitForTask,
+} from "./wait.ts";
 
 /** Pauses between two tries to submit. */
 const OUTAGE: Backoff = { baseMs: 100, capMs: 2000 };
 /** How long an answer to a submit is waited for before it is sent again. */
 const ANSWER_MS = 10_000;
 
+/** The options of `call`, sorted by what they are for. @throws {InvalidArgument} */
+export function splitCallTask(options: SubmitOptions & CallTaskOptions): {
+  readonly wait: CheckedWait;
+  readonly id: string | undefined;
+  readonly rest: SubmitOptions;
+} {
+  onlyKnown("call", options, [...SUBMIT_OPTIONS, ...WAIT_OPTIONS, "id"]);
+  const { timeoutMs, signal, pollMs, maxPollMs, maxQueries, id, ...rest } = options;
+  const wait = checkWait({ timeoutMs, signal, pollMs, maxPollMs, maxQueries });
+  return { wait, id: id === undefined ? undefined : text("id", id), rest };
+}
+
 /** Submits a task, waits for it and returns its result. */
-export async function callTask(
-  loop: PollLoop,
-  submitter: Submitter,
-  prepared: NewTask,
-  wait: CheckedWait,
-  isResent: boolean,
-): Promise<unknown> {
-  const { id } = prepared.columns;
+export async function callTask(loop: PollLoop, submission: Submission, wait: CheckedWait): Promise<unknown> {
+  const { id, name } = submission;
   const endsAtMs = monotonicMs() + wait.timeoutMs;
   // Before the submit: in the same process the task may be done before its submit has returned.
   const mine = openWait(loop, { id }, wait, true);
   const until = () => (mine.open.isOpen ? endsAtMs : 0);
-  const submitted = submitUntil(submitter, prepared, wait, until, isResent);
+  const submitted = submitUntil(submission, wait, until);
   submitted.catch(() => {});
   mine.done.catch(() => {}); // the submit may fail first
   let task: Task;
@@ -41,7 +56,6 @@ export async function callTask(
     // The answer to the submit may be lost while the end of the task is reported.
     task = await Promise.race([submitted, mine.done]);
     // By another id it is the task that the key has.
-    const { name } = prepared.columns;
     if (task.id === id && task.name !== name) {
       throw new InvalidArgument(
         `task ${id} is one of "${task.name}", not of "${name}"; call with an id that an error of "${name}" gave, or without one`,
@@ -69,29 +83,23 @@ export async function callTask(
  * it is one task.
  */
 async function submitUntil(
-  submitter: Submitter,
-  prepared: NewTask,
+  submission: Submission,
   { signal, timeoutMs }: CheckedWait,
   endsAtMs: () => number,
-  isResent: boolean,
 ): Promise<SubmittedTask> {
-  const { id } = prepared.columns;
-  let isAdmitted = isResent;
+  const { id } = submission;
   for (let failures = 0; ; ) {
     const leftMs = Math.max(0, endsAtMs() - monotonicMs());
     const nowMs = Date.now();
     try {
-      if (!isAdmitted) await submitter.admit([prepared], { signal, deadlineMs: nowMs + leftMs });
-      isAdmitted = true;
-      const call = { signal, deadlineMs: nowMs + Math.min(leftMs + GRACE_MS, ANSWER_MS) };
-      return await submitter.send(prepared, { call, isResent });
+      await submission.admit({ signal, deadlineMs: nowMs + leftMs });
+      return await submission.send({ signal, deadlineMs: nowMs + Math.min(leftMs + GRACE_MS, ANSWER_MS) });
     } catch (error) {
       if (!(error instanceof DriverError)) throw error;
       if (!error.retryable) throw identified(error, id);
       const delayMs = backoffDelay(OUTAGE, ++failures);
-      if (monotonicMs() + delayMs >= endsAtMs()) throw unsent(id, timeoutMs, isAdmitted, error);
+      if (monotonicMs() + delayMs >= endsAtMs()) throw unsent(submission, timeoutMs, error);
       await sleep(delayMs, signal);
-      isResent = isAdmitted;
     }
   }
 }
@@ -102,7 +110,7 @@ function identified(error: DriverError, taskId: string): DriverError {
   return new DriverError(message, { cause, kind, retryable, taskId });
 }
 
-function unsent(id: string, timeoutMs: number, isSent: boolean, error: DriverError): TaskTimeout {
+function unsent({ id, isSent }: Submission, timeoutMs: number, error: DriverError): TaskTimeout {
   const state = isSent ? "it is not known whether it was queued" : "it was not queued";
   return new TaskTimeout(
     `waited ${timeoutMs} ms for task ${id}: ${state} (${error.message}); call again with this id`,

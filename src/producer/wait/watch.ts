@@ -30,7 +30,7 @@ class Watch {
   readonly #endAbort: () => void;
   #open: OpenWait | undefined;
   #last = "";
-  #isOver = false;
+  #hasEnded = false;
   /** What the next call throws, although it came before that call. */
   #failure: { readonly error: unknown } | undefined;
   #asked: ReturnType<typeof withResolvers<Next>> | undefined;
@@ -54,7 +54,7 @@ class Watch {
     const failure = this.#failure;
     this.#failure = undefined;
     if (failure !== undefined) return Promise.reject(failure.error);
-    if (this.#isOver) return Promise.resolve(DONE);
+    if (this.#hasEnded) return Promise.resolve(DONE);
     this.#asked = withResolvers<Next>();
     if (this.#open === undefined) this.#open = this.#begin();
     else this.#loop.resume(this.#open);
@@ -63,7 +63,7 @@ class Watch {
 
   /** Releases everything; a call that waits is answered. */
   end(): void {
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#endAbort();
     if (this.#open !== undefined) this.#loop.close(this.#open);
     this.#answer(DONE);

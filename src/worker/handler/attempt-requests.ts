@@ -56,7 +56,7 @@ export async function submitChild(
   // The attempt itself, not a copy: children that one tick submits for the same parent share a round trip.
   const lineage = { parentId: id, rootId: rootId ?? id, correlationId, held: attempt };
   try {
-    return await attempt.owner.wadi.submitFrom(lineage, child, payload, options);
+    return await attempt.owner.wadi.submitter.submit({ task: child, payload, options, lineage });
   } catch (error) {
     if (error instanceof LostLease) attempt.lose();
     throw error;

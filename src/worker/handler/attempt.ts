@@ -5,7 +5,7 @@ import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { LeaseRef, LeaseRenewal } from "../../core/operations/lease.ts";
 import type { Outcome, Settlement } from "../../core/operations/settle.ts";
 import type { Task, TaskStatus } from "../../core/task.ts";
-import type { Wadi } from "../../producer/wadi.ts";
+import type { WadiInternals } from "../../producer/internals.ts";
 import { ExternalSettlement } from "./external-settlement.ts";
 import { type FailOptions, failureOf } from "./fail-reason.ts";
 import type { HandlerSlots } from "./handler-slots.ts";
@@ -16,7 +16,7 @@ import { SettlementResult } from "./settlement-result.ts";
 
 /** What an attempt needs of the drain that holds it, and what it reports to that drain. */
 export interface AttemptOwner {
-  readonly wadi: Wadi;
+  readonly wadi: WadiInternals;
   readonly backoff: Backoff;
   readonly leaseMs: number;
   /** The share of the drain's queries that one attempt may send. */

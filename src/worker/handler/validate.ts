@@ -1,6 +1,6 @@
 import { TaskError } from "../../core/errors/errors.ts";
 import type { Task } from "../../core/task.ts";
-import { invalid, type StandardSchemaV1 } from "../../producer/standard-schema.ts";
+import { mismatchMessage, type StandardSchemaV1 } from "../../producer/standard-schema.ts";
 
 /** The value as the schema returns it. @throws {TaskError} `invalid_payload` or `invalid_result` */
 export async function validate(
@@ -11,7 +11,7 @@ export async function validate(
 ): Promise<unknown> {
   const checked = await schema["~standard"].validate(value);
   if (checked.issues === undefined) return checked.value;
-  throw new TaskError(invalid(what, name, checked.issues), {
+  throw new TaskError(mismatchMessage(what, name, checked.issues), {
     code: `invalid_${what}`,
     retryable: false,
   });

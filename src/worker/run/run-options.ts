@@ -2,7 +2,7 @@ import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { Retention } from "../../core/operations/control.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
 import { integer } from "../../core/validate.ts";
-import { checkRetention, type RetentionRule } from "../../producer/retention.ts";
+import { checkRetention, type RetentionRule } from "../../producer/tasks/retention.ts";
 
 /** Options of a worker that runs until it is stopped: how it polls, and which tasks it deletes. */
 export interface LongRunningOptions {

@@ -1,5 +1,5 @@
 import type { Retention } from "../../core/operations/control.ts";
-import type { Wadi } from "../../producer/wadi.ts";
+import type { WadiInternals } from "../../producer/internals.ts";
 import type { ContinuousMode } from "../drain/drain-options.ts";
 import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
 import { report, type WorkerHooks } from "../hooks.ts";
@@ -14,7 +14,7 @@ export interface LongRunningDrain {
 }
 
 export interface RunnerOptions {
-  readonly wadi: Wadi;
+  readonly wadi: WadiInternals;
   readonly hooks: WorkerHooks;
   readonly retention: Retention;
   readonly sweepMs: number;
@@ -28,7 +28,7 @@ export interface RunnerOptions {
 export class Runner {
   /** Resolves when it has stopped. */
   readonly done: Promise<DrainSummary>;
-  readonly #wadi: Wadi;
+  readonly #wadi: WadiInternals;
   readonly #drain: LongRunningDrain;
   readonly #maintenance: Maintenance;
   readonly #stop = new AbortController();

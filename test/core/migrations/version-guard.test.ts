@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Executor } from "../../../src/driver.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import type { OpenTarget } from "../../../testing/target.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -32,28 +33,43 @@ const WRITES: Record<
   "purge of nothing": (w) => w.purge({ ...PURGE, queue: "none", status: "failed", name: "none" }),
   sweep: (w) => w.sweep([{ olderThanMs: 3_600_000 }]),
   claim: (w) =>
-    w.store.claim({ pools: [{ lanes: LANES, limit: 9 }], workerId: "w:2", leaseMs: 60_000, limited: false }),
+    internalsOf(w).store.claim({
+      pools: [{ lanes: LANES, limit: 9 }],
+      workerId: "w:2",
+      leaseMs: 60_000,
+      limited: false,
+    }),
   "claim of nothing": (w) =>
-    w.store.claim({
+    internalsOf(w).store.claim({
       pools: [{ lanes: [{ ...LANES[0]!, name: "none" }], limit: 9 }],
       workerId: "w:2",
       leaseMs: 60_000,
       limited: false,
     }),
   "limited claim": (w) =>
-    w.store.claim({ pools: [{ lanes: LANES, limit: 9 }], workerId: "w:2", leaseMs: 60_000, limited: true }),
-  heartbeat: (w, { held }) => w.store.heartbeat([{ id: held, workerId: "w:1" }], 60_000),
-  "heartbeat of a lost lease": (w, { held }) => w.store.heartbeat([{ id: held, workerId: "w:0" }], 60_000),
+    internalsOf(w).store.claim({
+      pools: [{ lanes: LANES, limit: 9 }],
+      workerId: "w:2",
+      leaseMs: 60_000,
+      limited: true,
+    }),
+  heartbeat: (w, { held }) => internalsOf(w).store.heartbeat([{ id: held, workerId: "w:1" }], 60_000),
+  "heartbeat of a lost lease": (w, { held }) =>
+    internalsOf(w).store.heartbeat([{ id: held, workerId: "w:0" }], 60_000),
   progress: (w, { held }) =>
-    w.store.progress({ id: held, workerId: "w:1" }, { progress: 0.5, message: null }),
+    internalsOf(w).store.progress({ id: held, workerId: "w:1" }, { progress: 0.5, message: null }),
   "progress under a lost lease": (w, { none }) =>
-    w.store.progress({ id: none, workerId: "w:1" }, { progress: 0.5, message: null }),
+    internalsOf(w).store.progress({ id: none, workerId: "w:1" }, { progress: 0.5, message: null }),
   settle: (w, { held }) =>
-    w.store.settle([{ id: held, workerId: "w:1", attempt: 1, outcome: "complete", resultJson: "1" }]),
+    internalsOf(w).store.settle([
+      { id: held, workerId: "w:1", attempt: 1, outcome: "complete", resultJson: "1" },
+    ]),
   "settle under a lost lease": (w, { none }) =>
-    w.store.settle([{ id: none, workerId: "w:1", attempt: 1, outcome: "complete", resultJson: "1" }]),
+    internalsOf(w).store.settle([
+      { id: none, workerId: "w:1", attempt: 1, outcome: "complete", resultJson: "1" },
+    ]),
   "settle of a failure": (w, { held }) =>
-    w.store.settle([
+    internalsOf(w).store.settle([
       {
         ...{ id: held, workerId: "w:1", attempt: 1, outcome: "fail" },
         error: { type: "E", code: "e", message: "m", retryable: false, details: {} },
@@ -87,7 +103,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "libsql-file", "d1", "pg", "
       const done = await wadi.submit("done", 1);
       await wadi.cancel(done.id);
       const held = await wadi.submit("held", 1, { key: "held" });
-      await wadi.store.claim({
+      await internalsOf(wadi).store.claim({
         pools: [{ lanes: LANES, limit: 1 }],
         workerId: "w:1",
         leaseMs: 600_000,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Wadi, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import type { OpenTarget } from "../../../testing/target.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -67,7 +68,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("on $name", (target)
     ] as const) {
       const { id } = await wadi.submit(name, 1, options);
       const lanes = [{ queue: "default", name, quota: 1 }];
-      await wadi.store.claim({
+      await internalsOf(wadi).store.claim({
         pools: [{ lanes, limit: 1 }],
         workerId: "w:1",
         leaseMs: 60_000,

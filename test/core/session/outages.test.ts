@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { Executor } from "../../../src/driver.ts";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 
 /** A database that takes requests and, once told to, never answers. */
@@ -61,7 +62,9 @@ test("an answer that cannot be read is the caller's to see, and is not asked for
     reads++;
     throw new RangeError("unreadable");
   };
-  await expect(wadi.store.session.execute({ name: "odd", statements, decode })).rejects.toThrow(RangeError);
+  await expect(internalsOf(wadi).store.session.execute({ name: "odd", statements, decode })).rejects.toThrow(
+    RangeError,
+  );
   expect(reads).toBe(1);
 });
 

@@ -99,7 +99,7 @@ describe("a listening connection", () => {
       const wadi = new Wadi(pg(new Pool({ connectionString: ${JSON.stringify(db.directUrl)}, allowExitOnIdle: true })));
       const { id } = await wadi.submit("nobody-works-on-it", 1);
       const wait = wadi.wait(id, { timeoutMs: 2000 }).catch((error) => error.code);
-      while (wadi.signals.state !== "listening") await new Promise((resolve) => setTimeout(resolve, 10));
+      while (wadi.wakeSource !== "listening") await new Promise((resolve) => setTimeout(resolve, 10));
       console.log(await wait);
     `;
     const child = spawn(process.execPath, ["--input-type=module", "-e", script], {

@@ -2,6 +2,7 @@ import { Client, Pool } from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type PgOptions, pg } from "../../../src/drivers/pg.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { type Arena, openArena } from "../../../testing/conformance/arena.ts";
 import { loadScenarios, OWN_SCENARIOS } from "../../../testing/conformance/scenario.ts";
 import { inSchema } from "../../../testing/in-schema.ts";
@@ -42,11 +43,11 @@ describe.skipIf(program === undefined)(`behind PgBouncer in transaction mode${re
       ),
     ).rejects.toThrow("LISTEN was accepted, but no notification arrived");
     const { id } = await wadi.submit("job", 1);
-    const unlisten = wadi.signals.onQueued(() => {});
+    const unlisten = internalsOf(wadi).notifier.onQueued(() => {});
     const wait = wadi.wait(id);
     await new Worker(connect(url, {})).task("job", () => 42).drain();
     expect((await wait).result).toBe(42);
-    expect(wadi.signals.state).toBe("polling");
+    expect(wadi.wakeSource).toBe("polling");
     unlisten();
     await wadi.close();
   });

@@ -10,6 +10,7 @@ import type { Executor } from "../../../src/driver.ts";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { libsql } from "../../../src/drivers/libsql.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { until } from "../../../testing/until.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "wadi-data-version-"));
@@ -63,7 +64,7 @@ describe.each(Object.keys(drivers))("%s hears what other connections commit to i
     const running = worker.run();
     await until(() => worker.stats().wakeSource === "listening");
     for (const payload of [1, 2, 3]) expect(await mine.call("a", payload, BY_SIGNAL)).toBe(payload);
-    expect(mine.signals.doneState).toBe("listening");
+    expect(internalsOf(mine).notifier.doneState).toBe("listening");
     await worker.stop();
     await running;
     await mine.close();

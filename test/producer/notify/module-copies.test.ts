@@ -11,6 +11,7 @@ import type * as Drivers from "../../../src/drivers/better-sqlite3.ts";
 import type * as Postgres from "../../../src/drivers/pg.ts";
 import type * as Index from "../../../src/index.ts";
 import { Wadi as OwnWadi } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { createDatabase } from "../../../testing/postgres.ts";
 
@@ -129,10 +130,10 @@ test("other databases hear nothing, and nothing is kept once no one waits", asyn
   const wadi = new OwnWadi(memoryWadi().executor, { database: "mine" });
   const other = new OwnWadi(memoryWadi().executor, { database: "other" });
   let ends = 0;
-  const release = wadi.signals.subscribe("task_1", () => ends++);
-  other.signals.done(["task_1"]);
+  const release = internalsOf(wadi).notifier.subscribe("task_1", () => ends++);
+  internalsOf(other).notifier.done(["task_1"]);
   expect(ends).toBe(0);
-  new OwnWadi(memoryWadi().executor, { database: "mine" }).signals.done(["task_1"]);
+  internalsOf(new OwnWadi(memoryWadi().executor, { database: "mine" })).notifier.done(["task_1"]);
   expect(ends).toBe(1);
   const board = Object.getOwnPropertySymbols(globalThis).find(({ description }) =>
     description?.startsWith("wadi.signals."),

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Executor } from "../../../src/core/executor.ts";
 import { pg } from "../../../src/drivers/pg.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { Notifier } from "../../../src/producer/notify/notifier.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pgFixture } from "../../../testing/pg-fixture.ts";
@@ -11,7 +12,8 @@ import { until } from "../../../testing/until.ts";
 const BY_SIGNAL = { pollMs: 600_000, maxPollMs: 600_000, timeoutMs: 600_000 };
 
 /** The operations a client sends, in order. */
-function sent({ store }: Wadi): string[] {
+function sent(wadi: Wadi): string[] {
+  const { store } = internalsOf(wadi);
   const names: string[] = [];
   const execute = store.session.execute.bind(store.session);
   store.session.execute = (operation, call) => {
@@ -25,7 +27,7 @@ describe("signals within one Wadi", () => {
   test("a submit tells which queues got tasks, also those that are due later, and nothing if it found one", async () => {
     const wadi = memoryWadi();
     const told: unknown[] = [];
-    const stop = wadi.signals.onQueued((queues) => told.push(queues));
+    const stop = internalsOf(wadi).notifier.onQueued((queues) => told.push(queues));
     await wadi.submit("a", 1, { queue: "x", key: "k" });
     await wadi.submitMany("a", [{ payload: 1, queue: "y" }, { payload: 2, queue: "y" }, { payload: 3 }]);
     await wadi.submit("a", 1, { delayMs: 60_000 });
@@ -40,7 +42,7 @@ describe("signals within one Wadi", () => {
     stop();
     await wadi.submit("a", 1);
     expect(told.length).toBe(2);
-    expect(wadi.signals.state).toBe("local");
+    expect(wadi.wakeSource).toBe("local");
   });
 
   test("a waiter that is woken reads the row at once", async () => {
@@ -60,7 +62,7 @@ describe("signals within one Wadi", () => {
     const names = sent(wadi);
     const wait = wadi.wait(id, BY_SIGNAL);
     await vi.waitUntil(() => names.length === 1);
-    wadi.signals.done([id, "another"]);
+    internalsOf(wadi).notifier.done([id, "another"]);
     await vi.waitUntil(() => names.length === 2);
     await wadi.cancel(id);
     expect((await wait).status).toBe("canceled");
@@ -70,8 +72,8 @@ describe("signals within one Wadi", () => {
   test("a call is a submit and one read", async () => {
     const wadi = memoryWadi();
     const names = sent(wadi);
-    wadi.signals.onQueued(async () => {
-      const store = wadi.store;
+    internalsOf(wadi).notifier.onQueued(async () => {
+      const store = internalsOf(wadi).store;
       const [task] = (
         await store.claim({
           pools: [{ lanes: [{ queue: "default", name: "a", quota: 1 }], limit: 1 }],
@@ -83,7 +85,7 @@ describe("signals within one Wadi", () => {
       await store.settle([
         { id: task!.id, workerId: "w", attempt: 1, outcome: "complete", resultJson: "42" },
       ]);
-      wadi.signals.done([task!.id]);
+      internalsOf(wadi).notifier.done([task!.id]);
     });
     expect(await wadi.call("a", 1, BY_SIGNAL)).toBe(42);
     expect(names).toEqual(["submit", "claim", "settle", "get"]);
@@ -101,12 +103,12 @@ describe("signals within one Wadi", () => {
     const wait = wadi.waitByKey("k", BY_SIGNAL);
     await vi.waitUntil(() => names.length === 1);
     const second = await wadi.submit("a", null, { key: "k", conflict: "replace" });
-    wadi.signals.done([first.id]);
+    internalsOf(wadi).notifier.done([first.id]);
     await vi.waitUntil(() => names.length === 3);
-    wadi.signals.done([first.id]);
+    internalsOf(wadi).notifier.done([first.id]);
     await wadi.cancel(second.id);
     await vi.waitUntil(() => names.includes("get"));
-    wadi.signals.done([second.id]);
+    internalsOf(wadi).notifier.done([second.id]);
     expect((await wait).id).toBe(second.id);
   });
 });
@@ -135,16 +137,16 @@ describe("a lost connection", () => {
 
   test("is opened again with growing pauses while somebody is subscribed", async () => {
     const { signals, calls } = listening();
-    expect(signals.state).toBe("local");
+    expect(signals.wakeSource).toBe("local");
     const release = signals.subscribe("t", () => {});
     signals.subscribe("u", () => {});
     expect(calls.map(({ channels }) => channels)).toEqual([["cairnq_done"]]);
-    expect(signals.state).toBe("polling");
+    expect(signals.wakeSource).toBe("polling");
     const pauses: number[] = [];
     for (let round = 1; round <= 8; round++) {
       calls.at(-1)!.refuse();
       await settle();
-      expect(signals.state).toBe("polling");
+      expect(signals.wakeSource).toBe("polling");
       const sinceMs = Date.now();
       await vi.advanceTimersToNextTimerAsync();
       expect(calls.length).toBe(round + 1);
@@ -157,10 +159,10 @@ describe("a lost connection", () => {
     });
     calls.at(-1)!.open();
     await settle();
-    expect(signals.state).toBe("listening");
+    expect(signals.wakeSource).toBe("listening");
     calls.at(-1)!.lose();
     calls.at(-1)!.lose();
-    expect(signals.state).toBe("polling");
+    expect(signals.wakeSource).toBe("polling");
     await vi.advanceTimersByTimeAsync(1000); // a success begins the pauses anew
     expect(calls.length).toBe(10);
     release();
@@ -172,9 +174,9 @@ describe("a lost connection", () => {
     calls[0]!.open();
     await settle();
     release();
-    expect(signals.state).toBe("listening");
+    expect(signals.wakeSource).toBe("listening");
     calls[0]!.lose();
-    expect(signals.state).toBe("local");
+    expect(signals.wakeSource).toBe("local");
     expect(vi.getTimerCount()).toBe(0);
     signals.subscribe("t", () => {})();
     expect([vi.getTimerCount(), calls.length]).toEqual([0, 1]);
@@ -194,13 +196,13 @@ describe("a lost connection", () => {
     await vi.advanceTimersByTimeAsync(59_000);
     signals.subscribe("u", () => {})();
     await vi.advanceTimersByTimeAsync(59_000);
-    expect([signals.state, stops()]).toEqual(["listening", 0]);
+    expect([signals.wakeSource, stops()]).toEqual(["listening", 0]);
     await vi.advanceTimersByTimeAsync(1000);
-    expect([signals.state, stops(), calls.length]).toEqual(["local", 1, 1]);
+    expect([signals.wakeSource, stops(), calls.length]).toEqual(["local", 1, 1]);
     signals.subscribe("t", () => {});
     calls[1]!.open();
     await vi.advanceTimersByTimeAsync(120_000);
-    expect([signals.state, stops()]).toEqual(["listening", 1]);
+    expect([signals.wakeSource, stops()]).toEqual(["listening", 1]);
   });
 
   test("tells those who wait for work that they may have missed some", async () => {
@@ -224,7 +226,7 @@ describe("a lost connection", () => {
     calls[1]!.open();
     await closed;
     await settle();
-    expect([stops(), signals.state, vi.getTimerCount()]).toEqual([2, "local", 0]);
+    expect([stops(), signals.wakeSource, vi.getTimerCount()]).toEqual([2, "local", 0]);
   });
 
   test("is not waited for by close while it is being opened, nor opened again by those who go on waiting", async () => {
@@ -234,10 +236,10 @@ describe("a lost connection", () => {
     signals.subscribe("u", () => {});
     signals.onQueued(() => {});
     await vi.advanceTimersByTimeAsync(60_000);
-    expect([calls.length, signals.state]).toEqual([1, "local"]);
+    expect([calls.length, signals.wakeSource]).toEqual([1, "local"]);
     calls[0]!.open();
     await settle();
-    expect([stops(), signals.state]).toEqual([1, "local"]);
+    expect([stops(), signals.wakeSource]).toEqual([1, "local"]);
   });
 });
 
@@ -253,8 +255,8 @@ describe("signals of Postgres", () => {
     const theirs = new Wadi(pg(db.pool()));
     const told: unknown[] = [];
     await mine.migrate();
-    const stop = mine.signals.onQueued((queues) => told.push(queues?.join() ?? null));
-    await until(() => mine.signals.state === "listening");
+    const stop = internalsOf(mine).notifier.onQueued((queues) => told.push(queues?.join() ?? null));
+    await until(() => mine.wakeSource === "listening");
     expect(told.splice(0)).toEqual([null]);
     const drain = () => new Worker(theirs).task("a", ({ payload }) => payload).drain();
 
@@ -270,14 +272,14 @@ describe("signals of Postgres", () => {
       told.length = 0;
       if (round === 1) break;
       await killListeners();
-      await until(() => mine.signals.state === "polling");
+      await until(() => mine.wakeSource === "polling");
       expect(told).toEqual([null]);
-      await until(() => mine.signals.state === "listening");
+      await until(() => mine.wakeSource === "listening");
       expect(told).toEqual([null, null]);
     }
     stop();
     await mine.close();
-    expect(mine.signals.state).toBe("local");
+    expect(mine.wakeSource).toBe("local");
   });
 
   test("leave a pool that can be ended, though somebody still waits", async () => {
@@ -286,10 +288,10 @@ describe("signals of Postgres", () => {
     const { id } = await wadi.submit("a", null);
     const stop = new AbortController();
     const wait = wadi.wait(id, { pollMs: 5, maxPollMs: 5, signal: stop.signal });
-    await until(() => wadi.signals.state === "listening");
+    await until(() => wadi.wakeSource === "listening");
     await wadi.close();
     await new Promise((resolve) => setTimeout(resolve, 50)); // the wait looks again, and again
-    expect(wadi.signals.state).toBe("local");
+    expect(wadi.wakeSource).toBe("local");
     stop.abort(new Error("enough"));
     await expect(wait).rejects.toThrow("enough");
     await pool.end();

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { defineTask, QueueFull, Wadi, type WadiOptions, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -7,10 +8,10 @@ import { pickTargets } from "../../../testing/targets.ts";
 function counted(options: WadiOptions): { wadi: Wadi; asked: string[] } {
   const wadi = memoryWadi(options);
   const asked: string[] = [];
-  const { queueHeadroom } = wadi.store;
-  wadi.store.queueHeadroom = (queue, ...rest) => {
+  const { queueHeadroom } = internalsOf(wadi).store;
+  internalsOf(wadi).store.queueHeadroom = (queue, ...rest) => {
     asked.push(queue);
-    return queueHeadroom.call(wadi.store, queue, ...rest);
+    return queueHeadroom.call(internalsOf(wadi).store, queue, ...rest);
   };
   return { wadi, asked };
 }
@@ -58,13 +59,13 @@ test("submits of one moment share the question, and as many pass as have room", 
   expect((await wadi.stats()).default!.queued).toBe(4);
   expect(asked.length).toBe(1);
   // They share their round trip too.
-  const { submit } = wadi.store;
-  const sent = vi.spyOn(wadi.store, "submit");
+  const { submit } = internalsOf(wadi).store;
+  const sent = vi.spyOn(internalsOf(wadi).store, "submit");
   for (const { id } of await wadi.list()) await wadi.cancel(id);
   await Promise.all([1, 2, 3].map((n) => wadi.submit("a", n)));
   await Promise.all([4].map((n) => wadi.submit("a", n)));
   expect(sent.mock.calls.map(([tasks]) => tasks.length)).toEqual([3, 1]);
-  wadi.store.submit = submit;
+  internalsOf(wadi).store.submit = submit;
 });
 
 test("a limit by queue leaves the others alone", async () => {
@@ -138,9 +139,9 @@ describe("with time to wait", () => {
 test("a question that fails is no answer for those who wait behind it", async () => {
   const { wadi } = counted({ maxQueueDepth: 5, requestRetry: { tries: 1 } });
   await wadi.migrate();
-  const { queueHeadroom } = wadi.store;
-  wadi.store.queueHeadroom = async (...args) => {
-    wadi.store.queueHeadroom = queueHeadroom;
+  const { queueHeadroom } = internalsOf(wadi).store;
+  internalsOf(wadi).store.queueHeadroom = async (...args) => {
+    internalsOf(wadi).store.queueHeadroom = queueHeadroom;
     throw new Error(`down ${args}`);
   };
   expect(await outcomes([wadi.submit("a", 1), wadi.submit("a", 2)])).toEqual([false, true]);

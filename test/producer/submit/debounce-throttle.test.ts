@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type SubmitOptions, type Wadi, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
 
 function clocked(): { wadi: Wadi; clock: ManualClock } {
@@ -39,7 +40,7 @@ describe("debounce", () => {
     const { wadi, clock } = clocked();
     await wadi.submit("a", 1, { key: "k", debounce });
     const told: unknown[] = [];
-    wadi.signals.onQueued((queues) => told.push(queues));
+    internalsOf(wadi).notifier.onQueued((queues) => told.push(queues));
     await wadi.submit("a", 2, { key: "k", debounce });
     expect(told).toEqual([]);
     clock.advance(3000);
@@ -144,7 +145,7 @@ const refused: [options: SubmitOptions, message: string | RegExp][] = [
 ];
 test.each(refused)("refuses %j", async (options, message) => {
   const wadi = memoryWadi();
-  wadi.store.submit = () => expect.fail("nothing may be sent");
+  internalsOf(wadi).store.submit = () => expect.fail("nothing may be sent");
   const submits = [
     () => wadi.submit("a", 1, options),
     () => wadi.submitMany("a", [{ payload: 1, ...options }]),

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { DriverError, Wadi, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -26,7 +27,7 @@ test.each(targets)(
 
 test("they keep their order also when what one of them sends is refused", async () => {
   const wadi = memoryWadi();
-  const { store } = wadi;
+  const { store } = internalsOf(wadi);
   const submit = store.submit.bind(store);
   const sent: unknown[] = [];
   store.submit = async (tasks, ...rest) => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Task, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { claim, claimed, type OwnRows, openOwnRows } from "../../../testing/ledger.ts";
 import { ManualClock } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
@@ -25,14 +26,19 @@ describe.each(pickTargets())("children of an attempt, $name", (target) => {
     const parent = await claimed(db.wadi);
     const of = lineage(parent);
     const before = db.target.meter().roundTrips;
-    await db.wadi.submitFrom(of, "child", 1);
+    await internalsOf(db.wadi).submitter.submit({ lineage: of, task: "child", payload: 1 });
     expect(db.target.meter().roundTrips - before).toBe(1);
     const [a, b] = await Promise.all([
-      db.wadi.submitFrom(of, "child", 2),
-      db.wadi.submitFrom(of, "child", 3),
+      internalsOf(db.wadi).submitter.submit({ lineage: of, task: "child", payload: 2 }),
+      internalsOf(db.wadi).submitter.submit({ lineage: of, task: "child", payload: 3 }),
     ]);
     expect(db.target.meter().roundTrips - before).toBe(2);
-    const keyed = await db.wadi.submitFrom(of, "child", 4, { key: "k" });
+    const keyed = await internalsOf(db.wadi).submitter.submit({
+      lineage: of,
+      task: "child",
+      payload: 4,
+      options: { key: "k" },
+    });
     expect(db.target.meter().roundTrips - before).toBe(3);
     expect([a, b, keyed].map(({ outcome }) => outcome)).toEqual(["created", "created", "created"]);
     expect((await children(parent)).map(({ payload }) => payload).sort()).toEqual([1, 2, 3, 4]);
@@ -59,11 +65,21 @@ describe.each(pickTargets())("children of an attempt, $name", (target) => {
     clock.advance(2000);
     const [again] = await claim(await db.other());
     for (const options of [{}, { key: "k" }, { key: "r", conflict: "replace" as const }]) {
-      const refused = db.wadi.submitFrom(of, "child", null, options);
+      const refused = internalsOf(db.wadi).submitter.submit({
+        lineage: of,
+        task: "child",
+        payload: null,
+        options,
+      });
       await expect(refused).rejects.toMatchObject({ name: "LostLease", taskId: parent.id });
     }
     expect(await children(parent)).toEqual([]);
-    await db.wadi.submitFrom(lineage(again!), "child", null, { key: "k" });
+    await internalsOf(db.wadi).submitter.submit({
+      lineage: lineage(again!),
+      task: "child",
+      payload: null,
+      options: { key: "k" },
+    });
     expect(await children(parent)).toHaveLength(1);
   });
 
@@ -74,8 +90,8 @@ describe.each(pickTargets())("children of an attempt, $name", (target) => {
     const live = await claimed(db.wadi);
     const outcomes = await Promise.allSettled([
       db.wadi.submit("plain", 1),
-      db.wadi.submitFrom(lineage(lost), "child", 2),
-      db.wadi.submitFrom(lineage(live), "child", 3),
+      internalsOf(db.wadi).submitter.submit({ lineage: lineage(lost), task: "child", payload: 2 }),
+      internalsOf(db.wadi).submitter.submit({ lineage: lineage(live), task: "child", payload: 3 }),
       db.wadi.submit("plain", 4, { key: "k" }),
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
@@ -87,6 +103,8 @@ describe.each(pickTargets())("children of an attempt, $name", (target) => {
   test("are queued although a cancel of their parent was requested", async () => {
     const parent = await claimed(db.wadi);
     await db.wadi.cancel(parent.id);
-    expect(await db.wadi.submitFrom(lineage(parent), "child", null)).toMatchObject({ outcome: "created" });
+    expect(
+      await internalsOf(db.wadi).submitter.submit({ lineage: lineage(parent), task: "child", payload: null }),
+    ).toMatchObject({ outcome: "created" });
   });
 });

@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { AlreadyExists, defineTask, Wadi } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 
 const laterSchema = v.objectAsync({
   n: v.pipeAsync(
@@ -132,7 +133,7 @@ describe("in a transaction of better-sqlite3", () => {
 
   test("a worker of the same Wadi is told of the task", async () => {
     const told: unknown[] = [];
-    wadi.signals.onQueued((queues) => told.push(queues));
+    internalsOf(wadi).notifier.onQueued((queues) => told.push(queues));
     db.transaction(() => wadi.with(db).submit("mail", 1, { queue: "q" }))();
     expect(told).toContainEqual(["q"]);
   });

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { Executor } from "../../../src/driver.ts";
 import { pg } from "../../../src/drivers/pg.ts";
 import { TaskTimeout, Wadi, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { lossy } from "../../../testing/lossy-executor.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pgFixture } from "../../../testing/pg-fixture.ts";
@@ -86,7 +87,7 @@ test("signals of many ends are answered by rows that are read a hundred at a tim
   await pause(0);
   await executor.run({ sql: "update cairnq_tasks set status = 'canceled'", params: [] });
   executor.requests = 0;
-  wadi.signals.done(tasks.map(({ id }) => id));
+  internalsOf(wadi).notifier.done(tasks.map(({ id }) => id));
   expect((await Promise.all(waits)).map(({ id }) => id)).toEqual(tasks.map(({ id }) => id));
   expect(executor.requests).toBe(3);
 });
@@ -220,7 +221,7 @@ describe("with a working LISTEN", () => {
       ...tasks.slice(100, 150).map(({ payload }) => wadi.waitByKey(`k${payload}`, options)),
       wadi.waitMany(ids.slice(150), options),
     ];
-    await until(() => wadi.signals.doneState === "listening");
+    await until(() => internalsOf(wadi).notifier.doneState === "listening");
     await pause(100); // the poll for what ended before it listened
     executor.requests = 0;
     await pause(1500);

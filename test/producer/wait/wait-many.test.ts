@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { newTaskId } from "../../../src/core/ulid.ts";
 import { type Task, TaskTimeout, Wadi, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -8,7 +9,8 @@ const FAST = { pollMs: 1, maxPollMs: 1 };
 const BY_SIGNAL = { pollMs: 600_000, maxPollMs: 600_000, timeoutMs: 600_000 };
 
 /** The operations a client sends, in order. */
-function sent({ store }: Wadi): string[] {
+function sent(wadi: Wadi): string[] {
+  const { store } = internalsOf(wadi);
   const names: string[] = [];
   const execute = store.session.execute.bind(store.session);
   store.session.execute = (operation, call) => {
@@ -94,11 +96,14 @@ describe("a signal", () => {
     const names = sent(wadi);
     const wait = wadi.waitMany(tasks, BY_SIGNAL);
     await vi.waitUntil(() => names.length === 1);
-    wadi.signals.done([tasks[2]!.id]); // too early
+    internalsOf(wadi).notifier.done([tasks[2]!.id]); // too early
     await vi.waitUntil(() => names.length === 2);
     expect(names).toEqual(["getStatus", "get"]);
-    await wadi.store.session.executor.run({ sql: "update cairnq_tasks set status = 'canceled'", params: [] });
-    wadi.signals.done(tasks.map(({ id }) => id));
+    await internalsOf(wadi).store.session.executor.run({
+      sql: "update cairnq_tasks set status = 'canceled'",
+      params: [],
+    });
+    internalsOf(wadi).notifier.done(tasks.map(({ id }) => id));
     expect((await wait).every(({ status }) => status === "canceled")).toBe(true);
     expect(names).toEqual(["getStatus", "get", "get"]);
   });
@@ -111,7 +116,7 @@ describe("a signal", () => {
     const wait = wadi.waitManyByKey(["k", "other"], BY_SIGNAL);
     await vi.waitUntil(() => names.length === 1);
     const second = await wadi.submit("a", 2, { key: "k", conflict: "replace" });
-    wadi.signals.done([first.id]);
+    internalsOf(wadi).notifier.done([first.id]);
     await vi.waitUntil(() => names.filter((name) => name === "getStatus").length === 2);
     await wadi.cancel(second.id);
     await wadi.cancel(other.id);
@@ -121,10 +126,10 @@ describe("a signal", () => {
   test("leaves no waiter behind, whichever way the wait ends", async () => {
     const wadi = memoryWadi();
     const tasks = await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }]);
-    const { subscribe } = wadi.signals;
+    const { subscribe } = internalsOf(wadi).notifier;
     let open = 0;
-    wadi.signals.subscribe = (...subscription) => {
-      const release = subscribe.apply(wadi.signals, subscription);
+    internalsOf(wadi).notifier.subscribe = (...subscription) => {
+      const release = subscribe.apply(internalsOf(wadi).notifier, subscription);
       open++;
       let isOpen = true;
       return () => {

@@ -8,6 +8,7 @@ import {
   Wadi,
   Worker,
 } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
 
 const FAST = { pollMs: 1, maxPollMs: 1 };
@@ -37,15 +38,15 @@ describe("wait", () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
     const reads: string[] = [];
-    const { get, getStatus } = wadi.store;
-    wadi.store.get = (...args) => {
+    const { get, getStatus } = internalsOf(wadi).store;
+    internalsOf(wadi).store.get = (...args) => {
       reads.push("row");
-      return get.apply(wadi.store, args);
+      return get.apply(internalsOf(wadi).store, args);
     };
-    wadi.store.getStatus = async (...args) => {
+    internalsOf(wadi).store.getStatus = async (...args) => {
       reads.push("status");
       if (reads.length === 3) await wadi.cancel(id);
-      return getStatus.apply(wadi.store, args);
+      return getStatus.apply(internalsOf(wadi).store, args);
     };
     await wadi.wait(id, FAST);
     expect(reads).toEqual(["status", "status", "status", "row"]);
@@ -94,7 +95,7 @@ describe("wait", () => {
     const wadi = memoryWadi({ clock: clock.read });
     const { id } = await wadi.submit("a", null, { delayMs: what === "a delayed task" ? 60_000 : 0 });
     if (what.startsWith("a running")) {
-      await wadi.store.claim({
+      await internalsOf(wadi).store.claim({
         pools: [{ lanes: [{ queue: "default", name: "a", quota: 1 }], limit: 1 }],
         workerId: "w",
         leaseMs: 9999,
@@ -116,7 +117,7 @@ describe("wait", () => {
   test("a task that ends just as the time is up is returned", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
-    const { store } = wadi;
+    const { store } = internalsOf(wadi);
     const get = store.get.bind(store);
     store.get = async (...args) => {
       await new Worker(wadi).task("a", () => 42).drain();
@@ -154,7 +155,7 @@ describe("wait", () => {
       await wadi.cancel(id);
       signal!("", id);
       expect((await told).status).toBe("canceled");
-      await wadi.signals.close(); // its timer for an unused connection keeps no process alive
+      await internalsOf(wadi).notifier.close(); // its timer for an unused connection keeps no process alive
       expect(vi.getTimerCount()).toBe(0);
 
       mute = true;
@@ -182,13 +183,13 @@ describe("waitByKey", () => {
     const wadi = memoryWadi();
     const old = await wadi.submit("a", "old", { key: "k" });
     let looks = 0;
-    const { getStatus } = wadi.store;
-    wadi.store.getStatus = async (...args) => {
+    const { getStatus } = internalsOf(wadi).store;
+    internalsOf(wadi).store.getStatus = async (...args) => {
       if (++looks === 3) {
         await wadi.submit("a", "new", { key: "k", conflict: "replace" });
         await new Worker(wadi).task("a", ({ payload }) => payload).drain();
       }
-      return getStatus.apply(wadi.store, args);
+      return getStatus.apply(internalsOf(wadi).store, args);
     };
     expect((await wadi.waitByKey("k", FAST)).result).toBe("new");
     expect((await wadi.get(old.id))?.status).toBe("canceled");

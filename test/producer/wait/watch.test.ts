@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { type TaskState, TaskTimeout, Wadi, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -54,10 +55,10 @@ describe("watch", () => {
     const changes = wadi.watch(id, FAST);
     expect((await changes.next()).value).toMatchObject({ id, status: "queued" });
     let looks = 0;
-    const { getStatus } = wadi.store;
-    wadi.store.getStatus = async (...args) => {
+    const { getStatus } = internalsOf(wadi).store;
+    internalsOf(wadi).store.getStatus = async (...args) => {
       if (++looks === 5) await wadi.cancel(id);
-      return getStatus.apply(wadi.store, args);
+      return getStatus.apply(internalsOf(wadi).store, args);
     };
     expect(await collect(changes)).toEqual([expect.objectContaining({ status: "canceled" })]);
     expect((await collect(wadi.watch(id))).map(({ status }) => status)).toEqual(["canceled"]);
@@ -107,7 +108,7 @@ describe("watch", () => {
   test("return() releases everything at once, in the middle of a pause, of a look, and before the first", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
-    const subscribe = vi.spyOn(wadi.signals, "subscribe");
+    const subscribe = vi.spyOn(internalsOf(wadi).notifier, "subscribe");
     let released = 0;
     subscribe.mockImplementation(() => () => void released++);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -129,7 +130,7 @@ describe("watch", () => {
       expect(removed.mock.calls.length).toBe(before + 1);
       expect(await untouched.next()).toEqual({ done: true, value: undefined });
 
-      wadi.store.getStatus = (_ref, call) =>
+      internalsOf(wadi).store.getStatus = (_ref, call) =>
         new Promise((_, reject) =>
           call!.signal!.addEventListener("abort", () => reject(call!.signal!.reason)),
         );

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type TaskContext, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
 
 const ZERO = {
@@ -105,7 +106,7 @@ describe("what a drain does", () => {
     const wadi = memoryWadi({ clock: clock.read });
     const { id } = await wadi.submit("a", null);
     const lane = { queue: "default", name: "a", quota: 1 };
-    await wadi.store.claim({
+    await internalsOf(wadi).store.claim({
       pools: [{ lanes: [lane], limit: 1 }],
       workerId: "killed",
       leaseMs: 1000,
@@ -149,9 +150,9 @@ describe("the end of the time", () => {
     const wadi = memoryWadi();
     const { id, runAtMs } = await wadi.submit("a", null);
     const stop = new AbortController();
-    const { settleAndClaim } = wadi.store;
-    wadi.store.settleAndClaim = async (...args) => {
-      const cycled = await settleAndClaim.apply(wadi.store, args);
+    const { settleAndClaim } = internalsOf(wadi).store;
+    internalsOf(wadi).store.settleAndClaim = async (...args) => {
+      const cycled = await settleAndClaim.apply(internalsOf(wadi).store, args);
       stop.abort();
       return cycled;
     };

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { type DrainSummary, Wadi, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -62,9 +63,9 @@ test("drains of one worker that run side by side all find limited tasks", async 
   for (const payload of [1, 2]) await wadi.submit("a", payload, { limits: { key: "k", concurrency: 9 } });
   const worker = new Worker(wadi).task("a", () => null);
   let answer = () => {};
-  const { settleAndClaim } = wadi.store;
-  vi.spyOn(wadi.store, "settleAndClaim").mockImplementationOnce(async (...args) => {
-    const answered = await settleAndClaim.apply(wadi.store, args);
+  const { settleAndClaim } = internalsOf(wadi).store;
+  vi.spyOn(internalsOf(wadi).store, "settleAndClaim").mockImplementationOnce(async (...args) => {
+    const answered = await settleAndClaim.apply(internalsOf(wadi).store, args);
     await new Promise<void>((resolve) => {
       answer = resolve;
     });

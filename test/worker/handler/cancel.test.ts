@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Executor } from "../../../src/core/executor.ts";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { type TaskContext, Wadi, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import type { OpenTarget } from "../../../testing/target.ts";
 import { pickTargets } from "../../../testing/targets.ts";
@@ -30,7 +31,7 @@ describe.each(
 
   test("at once through the same Wadi, in a short drain too", async () => {
     const wadi = new Wadi(open.executor);
-    const held = vi.spyOn(wadi.store, "checkLeases");
+    const held = vi.spyOn(internalsOf(wadi).store, "checkLeases");
     const { id } = await wadi.submit("a", null);
     const reasons: string[] = [];
     const worker = new Worker(wadi, { cancelPollMs: 60_000 }).task("a", async (context) => {
@@ -46,7 +47,7 @@ describe.each(
     const wadi = new Wadi(open.executor);
     const other = elsewhere(open.executor);
     const { id } = await wadi.submit("a", null);
-    const heartbeat = vi.spyOn(wadi.store, "heartbeat");
+    const heartbeat = vi.spyOn(internalsOf(wadi).store, "heartbeat");
     const worker = new Worker(wadi, { cancelPollMs: 100 }).task("a", async (context) => {
       await other.cancel(id);
       return untilAborted(context);
@@ -108,7 +109,7 @@ test("a replace in a list of submits or in a transaction cancels a running task 
 
 test("a canceled task that waits for a slot is released, and there are no polls while no handler runs", async () => {
   const wadi = memoryWadi();
-  const held = vi.spyOn(wadi.store, "checkLeases");
+  const held = vi.spyOn(internalsOf(wadi).store, "checkLeases");
   const tasks = await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
   let end = () => {};
   const started: unknown[] = [];

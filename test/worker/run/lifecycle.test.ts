@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect, test, vi } from "vitest";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import type { DrainSummary } from "../../../src/worker/drain-summary.ts";
 import { Lifecycle } from "../../../src/worker/run/lifecycle.ts";
 import { Runner } from "../../../src/worker/run/runner.ts";
@@ -16,7 +17,7 @@ function newLifecycle() {
   const worker = new Lifecycle(
     () =>
       new Runner({
-        wadi,
+        wadi: internalsOf(wadi),
         hooks: {},
         retention: [],
         sweepMs: 60_000,

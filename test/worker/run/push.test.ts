@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { pg } from "../../../src/drivers/pg.ts";
 import { Wadi, Worker, type WorkerOptions } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { pgFixture } from "../../../testing/pg-fixture.ts";
 import { until } from "../../../testing/until.ts";
 
@@ -18,10 +19,10 @@ test("Postgres notifies a worker of submits of other clients in its queues, agai
   const theirs = new Wadi(pg(db.pool()));
   const reported: string[] = [];
   let claims = 0;
-  const { settleAndClaim } = wadi.store;
-  wadi.store.settleAndClaim = (...args) => {
+  const { settleAndClaim } = internalsOf(wadi).store;
+  internalsOf(wadi).store.settleAndClaim = (...args) => {
     claims++;
-    return settleAndClaim.apply(wadi.store, args);
+    return settleAndClaim.apply(internalsOf(wadi).store, args);
   };
   const worker = new Worker(wadi, {
     ...NO_POLLS,

@@ -1,10 +1,11 @@
+/** Finds the submits that need no room in a full queue, because the task that their key has is their answer. */
 import type { NewTask } from "../../core/operations/submit.ts";
 import type { CallOptions } from "../../core/session/call-options.ts";
 import type { Store } from "../../core/session/store.ts";
 import { isTerminal, type TaskStatus } from "../../core/task.ts";
 
-/** How many of these submits would queue nothing, because their key has a task that is their answer. One or two reads. */
-export async function countAnswered(
+/** How many of these submits would create no task. Costs one read, or two if any of them is throttled. */
+export async function countWithExistingTask(
   store: Store,
   keyed: readonly NewTask[],
   call: CallOptions,
@@ -20,14 +21,15 @@ export async function countAnswered(
   );
   return keyed.filter((task) => {
     const state = byKey.get(task.key!);
-    return state !== undefined && (young.has(task) || isAnswer(task.conflict, state.status));
+    return state !== undefined && (young.has(task) || isKept(task.conflict, state.status));
   }).length;
 }
 
-function isAnswer(conflict: NewTask["conflict"], status: TaskStatus): boolean {
+/** Whether a submit under this policy leaves the key's task in its place. */
+function isKept(conflict: NewTask["conflict"], status: TaskStatus): boolean {
   switch (conflict) {
     case "reject":
-      return true; // with an error that says more than that there is no room
+      return true; // its error says more than that there is no room
     case "debounce":
       return status === "queued";
     case "reuse":
@@ -39,7 +41,7 @@ function isAnswer(conflict: NewTask["conflict"], status: TaskStatus): boolean {
   }
 }
 
-/** Those whose key has a task that is younger than their throttle's window. */
+/** The submits whose key has a task that is younger than their throttle's window. */
 async function findYoung(
   store: Store,
   throttled: readonly NewTask[],

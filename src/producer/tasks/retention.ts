@@ -1,8 +1,7 @@
-import { InvalidArgument } from "../core/errors/errors.ts";
-import type { Retention } from "../core/operations/control.ts";
-import { integer, oneOf, onlyKnown, optionalText } from "../core/validate.ts";
-
-const TERMINAL = ["succeeded", "failed", "canceled"] as const;
+import { InvalidArgument } from "../../core/errors/errors.ts";
+import type { Retention } from "../../core/operations/control.ts";
+import { TERMINAL_STATUSES } from "../../core/task.ts";
+import { integer, oneOf, onlyKnown, optionalText } from "../../core/validate.ts";
 
 /** Three statements each is what one request to the smallest database carries. */
 const MAX_RULES = 16;
@@ -37,17 +36,17 @@ export function checkRetention(rules: readonly RetentionRule[]): Retention {
     const { status, olderThanMs: age } = rule;
     const filter = { queue: optionalText("queue", rule.queue), name: optionalText("name", rule.name) };
     if (typeof age !== "object" || age === null) {
-      const one = status === undefined ? null : oneOf("status", status, TERMINAL);
+      const one = status === undefined ? null : oneOf("status", status, TERMINAL_STATUSES);
       return [{ ...filter, status: one, older_than_ms: integer("olderThanMs", age, 0) }];
     }
     if (status !== undefined) {
       throw new InvalidArgument("pass either status or olderThanMs by status, not both");
     }
-    onlyKnown("olderThanMs", age, TERMINAL);
-    const ends = TERMINAL.filter((each) => age[each] !== undefined);
+    onlyKnown("olderThanMs", age, TERMINAL_STATUSES);
+    const ends = TERMINAL_STATUSES.filter((each) => age[each] !== undefined);
     if (ends.length === 0) {
       throw new InvalidArgument(
-        `olderThanMs names no status, so that its rule would never delete anything; give ${TERMINAL.join(", ")} or one number`,
+        `olderThanMs names no status, so that its rule would never delete anything; give ${TERMINAL_STATUSES.join(", ")} or one number`,
       );
     }
     return ends.map((each) => ({

@@ -1,6 +1,9 @@
-import { InvalidArgument } from "../../core/errors/errors.ts";
-import { type CallOptions, refuseOpenTransaction } from "../../core/session/call-options.ts";
-import { onlyKnown, optionalSignal } from "../../core/validate.ts";
+import { InvalidArgument } from "../core/errors/errors.ts";
+import { type CallOptions, refuseOpenTransaction } from "../core/session/call-options.ts";
+import { onlyKnown, optionalSignal } from "../core/validate.ts";
+
+/** What may end a read or a control: the last argument of each. */
+export type ReadCallOptions = Pick<CallOptions, "signal" | "deadlineMs">;
 
 /** When a submit ends at the latest. */
 export interface SubmitCallOptions {
@@ -16,6 +19,11 @@ export interface SubmitCallOptions {
   readonly deadlineMs?: number | undefined;
 }
 
+const CALL_OPTIONS = Object.keys({ signal: true, deadlineMs: true } satisfies Record<
+  keyof SubmitCallOptions,
+  true
+>);
+
 /** The checked options of a call of application code. @throws {InvalidArgument} */
 export function directCall(what: string, call: SubmitCallOptions | undefined): CallOptions {
   return refuseOpenTransaction(checkCall(what, call));
@@ -24,7 +32,7 @@ export function directCall(what: string, call: SubmitCallOptions | undefined): C
 /** @throws {InvalidArgument} naming the option, or the signal's reason if it is aborted already. */
 export function checkCall(what: string, call: SubmitCallOptions | undefined): SubmitCallOptions | undefined {
   if (call === undefined) return undefined;
-  onlyKnown(what, call, ["signal", "deadlineMs"]);
+  onlyKnown(what, call, CALL_OPTIONS);
   const { signal, deadlineMs } = call;
   optionalSignal(signal);
   if (deadlineMs !== undefined && (typeof deadlineMs !== "number" || !(deadlineMs >= 1e11))) {
@@ -37,12 +45,15 @@ export function checkCall(what: string, call: SubmitCallOptions | undefined): Su
   return call;
 }
 
-/** The options of a submit without those of the call itself. */
-export function splitCall<O extends SubmitCallOptions>(
-  options: O | undefined,
-): { readonly call: CallOptions | undefined; readonly rest: O | undefined } {
-  const isBag = typeof options === "object" && options !== null;
-  if (!isBag || !("signal" in options || "deadlineMs" in options)) return { call: undefined, rest: options };
+/** The options of a call that takes others too, without those that may end it. @throws {InvalidArgument} */
+export function splitCall<O extends object>(
+  what: string,
+  options: (O & SubmitCallOptions) | undefined,
+  known: readonly string[],
+): { readonly call: SubmitCallOptions | undefined; readonly rest: O | undefined } {
+  onlyKnown(what, options, [...known, ...CALL_OPTIONS]);
+  if (options === undefined || !CALL_OPTIONS.some((name) => name in options))
+    return { call: undefined, rest: options };
   const { signal, deadlineMs, ...rest } = options;
-  return { call: checkCall("submit", { signal, deadlineMs }), rest: rest as O };
+  return { call: checkCall(what, { signal, deadlineMs }), rest: rest as unknown as O };
 }

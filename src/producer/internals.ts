@@ -1,0 +1,30 @@
+/** The one way by which the rest of the package reaches what a `Wadi` keeps from applications. */
+import { InvalidArgument } from "../core/errors/errors.ts";
+import type { Executor } from "../core/executor.ts";
+import type { Store } from "../core/session/store.ts";
+import { show } from "../core/validate.ts";
+import type { Notifier } from "./notify/notifier.ts";
+import type { Submitter } from "./submit/submitter.ts";
+
+export interface WadiInternals {
+  readonly executor: Executor;
+  /** Every operation of the protocol; arguments are not checked. */
+  readonly store: Store;
+  /** Reports new, ended and canceled tasks, within this process and from a database that supports LISTEN. */
+  readonly notifier: Notifier;
+  readonly submitter: Submitter;
+}
+
+/** Registered by name: a bundler may load this module twice, and a `Worker` of one copy takes a `Wadi` of the other. */
+const INTERNALS = Symbol.for("wadi.internals");
+
+export function setInternals(wadi: object, internals: WadiInternals): void {
+  Object.defineProperty(wadi, INTERNALS, { value: internals }); // not enumerable: neither printed nor copied
+}
+
+/** @throws {InvalidArgument} if it is not a `Wadi`; the message begins with `taker`. */
+export function internalsOf(wadi: unknown, taker = "this"): WadiInternals {
+  const internals = (wadi as { readonly [INTERNALS]?: WadiInternals } | null | undefined)?.[INTERNALS];
+  if (internals !== undefined) return internals;
+  throw new InvalidArgument(`${taker} takes a Wadi, such as new Wadi(betterSqlite3(db)), got ${show(wadi)}`);
+}

@@ -1,0 +1,148 @@
+import { InvalidArgument } from "../../core/errors/errors.ts";
+import type { StatusCounts, TaskRef, TaskState } from "../../core/operations/read.ts";
+import type { Store } from "../../core/session/store.ts";
+import { TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "../../core/task.ts";
+import { integer, oneOf, onlyKnown, optionalText, show, text } from "../../core/validate.ts";
+import { directCall, type ReadCallOptions } from "../call-options.ts";
+import { type AnyTaskDefinition, noDefinition } from "../define-task.ts";
+import type { TaskOf } from "../task-types.ts";
+import { byId, byKey } from "./task-ref.ts";
+
+/** Which tasks a `list` returns: those that fit all that is given. */
+export interface ListOptions {
+  /** @default any */
+  readonly status?: TaskStatus | undefined;
+  /** @default any */
+  readonly queue?: string | undefined;
+  /** @default any */
+  readonly name?: string | undefined;
+  /** Finds a task and all that descends from it. @default any */
+  readonly rootId?: string | undefined;
+  /** @default any */
+  readonly correlationId?: string | undefined;
+  /** Most tasks to return. From 1 to 1000. @default 50 */
+  readonly limit?: number | undefined;
+  /** How many of the newest tasks to leave out. Minimum `0`. @default 0 */
+  readonly offset?: number | undefined;
+}
+
+const LIST_OPTIONS = Object.keys({
+  status: true,
+  queue: true,
+  name: true,
+  rootId: true,
+  correlationId: true,
+  limit: true,
+  offset: true,
+} satisfies Record<keyof ListOptions, true>);
+
+/** The methods of a `Wadi` that read tasks and count them. */
+export class TaskReader {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /**
+   * Reads one task, null if there is none. With a definition it has the definition's types; else the types are the
+   * caller's word for what the row holds.
+   *
+   * @throws {InvalidArgument} if the task is not one of the definition.
+   */
+  get<Payload = unknown, Result = unknown>(
+    id: string,
+    call?: ReadCallOptions,
+  ): Promise<Task<Payload, Result> | null>;
+  get<T extends AnyTaskDefinition>(task: T, id: string, call?: ReadCallOptions): Promise<TaskOf<T> | null>;
+  // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
+  async get(...args: readonly unknown[]): Promise<any> {
+    return this.#get(byId, args as unknown as ReadArguments);
+  }
+
+  /** `get` for the task a key points at. */
+  getByKey<Payload = unknown, Result = unknown>(
+    key: string,
+    call?: ReadCallOptions,
+  ): Promise<Task<Payload, Result> | null>;
+  getByKey<T extends AnyTaskDefinition>(
+    task: T,
+    key: string,
+    call?: ReadCallOptions,
+  ): Promise<TaskOf<T> | null>;
+  // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
+  async getByKey(...args: readonly unknown[]): Promise<any> {
+    return this.#get(byKey, args as unknown as ReadArguments);
+  }
+
+  /** Reads only what changes while a task waits and runs: status, progress, message and attempt. */
+  async getStatus(id: string, call?: ReadCallOptions): Promise<TaskState | null> {
+    return this.#store.getStatus(byId(id), directCall("getStatus", call));
+  }
+
+  async getStatusByKey(key: string, call?: ReadCallOptions): Promise<TaskState | null> {
+    return this.#store.getStatus(byKey(key), directCall("getStatusByKey", call));
+  }
+
+  /** The attempts of a task that failed or whose lease ran out, oldest first; empty also if there is no such task. */
+  async failures(id: string, call?: ReadCallOptions): Promise<TaskFailure[]> {
+    return this.#store.failures(text("id", id), directCall("failures", call));
+  }
+
+  /** Lists tasks, newest first. */
+  async list(options: ListOptions = {}, call?: ReadCallOptions): Promise<Task[]> {
+    onlyKnown("list", options, LIST_OPTIONS);
+    const filter = {
+      status: options.status === undefined ? null : oneOf("status", options.status, TASK_STATUSES),
+      queue: optionalText("queue", options.queue),
+      name: optionalText("name", options.name),
+      root_id: optionalText("rootId", options.rootId),
+      correlation_id: optionalText("correlationId", options.correlationId),
+      max_tasks: integer("limit", options.limit ?? 50, 1, 1000),
+      skip_tasks: integer("offset", options.offset ?? 0, 0),
+    };
+    return this.#store.list(filter, directCall("list", call));
+  }
+
+  /** Counts tasks by queue and status. Queues that are asked for are always present. */
+  async stats(queues?: readonly string[], call?: ReadCallOptions): Promise<Record<string, StatusCounts>> {
+    if (queues !== undefined && !Array.isArray(queues))
+      throw new InvalidArgument(`stats takes an array of queues, got ${show(queues)}`);
+    return this.#store.stats(queues?.map((queue) => text("queue", queue)) ?? null, directCall("stats", call));
+  }
+
+  /** Counts the queued tasks of a queue, due or not. Reads no other tasks. */
+  async queueDepth(queue: string, call?: ReadCallOptions): Promise<number> {
+    return this.#store.queueDepth(text("queue", queue), directCall("queueDepth", call));
+  }
+
+  /** How many more tasks the queue takes before `maxDepth` are queued. Reads at most `maxDepth` rows. */
+  async queueHeadroom(queue: string, maxDepth: number, call?: ReadCallOptions): Promise<number> {
+    return this.#store.queueHeadroom(
+      text("queue", queue),
+      integer("maxDepth", maxDepth, 1, 1_000_000),
+      directCall("queueHeadroom", call),
+    );
+  }
+
+  async #get(refOf: (name: string) => TaskRef, args: ReadArguments): Promise<Task | null> {
+    if (!isWithDefinition(args)) return this.#store.get(refOf(args[0]), directCall("get", args[1]));
+    const [definition, name, call] = args;
+    if (definition.payload === undefined) throw noDefinition(definition);
+    const task = await this.#store.get(refOf(name), directCall("get", call));
+    if (task === null || task.name === definition.name) return task;
+    throw new InvalidArgument(
+      `task ${task.id} is one of "${task.name}", not of "${definition.name}"; pass the definition of that name, or none`,
+    );
+  }
+}
+
+type ReadArguments =
+  | [name: string, call?: ReadCallOptions]
+  | [AnyTaskDefinition, name: string, call?: ReadCallOptions];
+
+function isWithDefinition(
+  args: ReadArguments,
+): args is Extract<ReadArguments, [AnyTaskDefinition, ...unknown[]]> {
+  return typeof args[0] === "object" && args[0] !== null;
+}
