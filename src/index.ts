@@ -42,7 +42,6 @@ export type { StatusCounts, TaskState } from "./core/operations/read.ts";
 export type { SubmitOutcome, SubmittedTask } from "./core/operations/submit.ts";
 export type { CallOptions } from "./core/session/call-options.ts";
 export type { RetryPolicy } from "./core/session/retry-policy.ts";
-export type { StoreOptions } from "./core/session/store.ts";
 export {
   type ConflictPolicy,
   type ErrorEnvelope,
@@ -68,20 +67,28 @@ export {
 export type { FleetLimits, RateLimit, TaskLimits } from "./producer/limits.ts";
 export type { WakeSource } from "./producer/notify/channel.ts";
 export type { StandardIssue, StandardResult, StandardSchemaV1 } from "./producer/standard-schema.ts";
+export type { MetadataHook } from "./producer/submit/metadata.ts";
 export type {
   DebounceOptions,
   SubmitEntry,
   SubmitOptions,
   ThrottleOptions,
 } from "./producer/submit/submit-options.ts";
+export type { TaskSubmits } from "./producer/submit/task-submits.ts";
 export type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./producer/task-types.ts";
 export type { RetentionRule } from "./producer/tasks/retention.ts";
-export type { PurgeOptions, RetryOptions, SweepOptions } from "./producer/tasks/task-controls.ts";
-export type { ListOptions } from "./producer/tasks/task-reader.ts";
+export type {
+  PurgeOptions,
+  RetryOptions,
+  SweepOptions,
+  TaskControls,
+} from "./producer/tasks/task-controls.ts";
+export type { ListOptions, TaskReads } from "./producer/tasks/task-reads.ts";
 export type { PreparedBatch, StatementBuilder } from "./producer/transactional/batch.ts";
 export type { TransactionClient } from "./producer/transactional/transaction.ts";
 export { type SyncWadi, Wadi, type WadiOf } from "./producer/wadi.ts";
 export type { WadiOptions } from "./producer/wadi-options.ts";
+export type { TaskWaits } from "./producer/wait/task-waits.ts";
 export type { CallTaskOptions, WaitOptions } from "./producer/wait/wait.ts";
 export type { DrainOptions } from "./worker/drain-setup.ts";
 export type { DrainSummary, SkippedTasks } from "./worker/drain-summary.ts";

@@ -1,8 +1,31 @@
 /** The options of `new Wadi`, and the list of their names. */
-import type { StoreOptions } from "../core/session/store.ts";
-import type { SubmitterOptions } from "./submit/submitter.ts";
+import type { RetryPolicy } from "../core/session/retry-policy.ts";
+import type { MetadataHook } from "./submit/metadata.ts";
 
-export interface WadiOptions extends StoreOptions, SubmitterOptions {
+export interface WadiOptions {
+  /**
+   * How a request of this client is sent again when the database is busy, unreachable, or did not answer. Attempts of
+   * tasks are not concerned: those are `maxAttempts`.
+   * @default { tries: 6, baseMs: 50, capMs: 1000 }
+   */
+  readonly requestRetry?: Partial<RetryPolicy> | undefined;
+  /** Replaces the clock of the database, in epoch milliseconds. For tests only. */
+  readonly clock?: (() => number) | undefined;
+  /**
+   * Most queued tasks of each queue, or of each queue that is named, before a submit waits or is refused. It is a
+   * soft limit: each producer reads the room that is left and uses it for up to a second, so that several producers,
+   * or submits in flight, may exceed it together. From 1 to 1000000. @default no limit
+   */
+  readonly maxQueueDepth?: number | { readonly [queue: string]: number } | undefined;
+  /** How long a submit waits for room before it fails with `QueueFull`, in milliseconds. Minimum `0`. @default 0 */
+  readonly maxQueueWaitMs?: number | undefined;
+  /** Called at each submit; its result is added to the task's metadata. Entries of the submit override it. */
+  readonly metadata?: MetadataHook | undefined;
+  /**
+   * Whether a key is one piece of work whatever the name of its task, as it is for other SDKs of the protocol: a submit
+   * then gets, or replaces, the task of another name. Else it is refused with `AlreadyExists`. @default false
+   */
+  readonly keysAcrossNames?: boolean | undefined;
   /**
    * Names the database within this process. Every `Wadi` of one database wakes the waits and workers of the others, also
    * those of other copies of this module, as bundlers make them. Needed where the driver does not know it (libSQL and

@@ -5,53 +5,68 @@ import type { CanceledTask, RetriedTask, SweepResult } from "../core/operations/
 import type { StatusCounts, TaskState } from "../core/operations/read.ts";
 import { Store } from "../core/session/store.ts";
 import type { Task, TaskFailure } from "../core/task.ts";
-import { onlyKnown, text } from "../core/validate.ts";
-import { checkCall, type ReadCallOptions, type SubmitCallOptions } from "./call-options.ts";
+import { integer, onlyKnown, text } from "../core/validate.ts";
+import {
+  checkCall,
+  directCall,
+  type ReadCallOptions,
+  type SubmitCallOptions,
+  splitCall,
+} from "./call-options.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
 import { setInternals, type WadiInternals } from "./internals.ts";
 import type { WakeSource } from "./notify/channel.ts";
 import { Notifier } from "./notify/notifier.ts";
-import type { SubmitEntry, SubmitOptions } from "./submit/submit-options.ts";
+import { SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submit/submit-options.ts";
 import { Submitter } from "./submit/submitter.ts";
-import { TaskSubmits } from "./submit/task-submits.ts";
+import type { TaskSubmits } from "./submit/task-submits.ts";
 import type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./task-types.ts";
-import type { RetentionRule } from "./tasks/retention.ts";
+import { checkRetention, type RetentionRule } from "./tasks/retention.ts";
 import {
+  cancelTask,
+  checkPurge,
+  checkSweep,
   type PurgeOptions,
   type RetryOptions,
+  retryTask,
   type SweepOptions,
-  TaskControls,
+  type TaskControls,
 } from "./tasks/task-controls.ts";
-import { type ListOptions, TaskReader } from "./tasks/task-reader.ts";
+import {
+  checkList,
+  checkQueues,
+  type ListOptions,
+  type ReadArguments,
+  readTask,
+  type TaskReads,
+} from "./tasks/task-reads.ts";
+import { byId, byKey, byTask } from "./tasks/task-ref.ts";
 import { type StatementBuilder, statementBuilder } from "./transactional/batch.ts";
 import { type TransactionClient, transactionClient } from "./transactional/transaction.ts";
 import { WADI_OPTIONS, type WadiOptions } from "./wadi-options.ts";
 import { callTask, splitCallTask } from "./wait/call.ts";
 import { PollLoop } from "./wait/poll-loop.ts";
-import { TaskWaits } from "./wait/task-waits.ts";
-import type { CallTaskOptions, WaitOptions } from "./wait/wait.ts";
-
-/** The methods of a part, without its private fields. */
-type MethodsOf<Part> = Pick<Part, keyof Part>;
+import type { TaskWaits } from "./wait/task-waits.ts";
+import { type CallTaskOptions, checkWait, type WaitOptions, waitForTask } from "./wait/wait.ts";
+import { namesOf, waitForTasks } from "./wait/wait-many.ts";
+import { watchTask } from "./wait/watch.ts";
 
 /**
  * The producer's side: submits tasks, reads and controls them, and waits for their results. `Native` and `Sync` come from
  * the executor: what its client's own statements are, and whether its open transactions are synchronous.
  *
- * A facade: each method belongs to a part, where it is documented and written.
+ * A facade: its methods are documented by the interfaces, check their arguments, and leave the work to the submitter, the
+ * poll loop and the store.
  */
 export class Wadi<Native = unknown, Sync extends boolean = boolean>
-  implements MethodsOf<TaskSubmits>, MethodsOf<TaskReader>, MethodsOf<TaskControls>, MethodsOf<TaskWaits>
+  implements TaskSubmits, TaskWaits, TaskReads, TaskControls
 {
-  readonly executor: Executor;
   /** Makes statements to send in a batch of your own, together with your rows. */
   readonly statements: StatementBuilder<Native>;
   readonly #internals: WadiInternals;
-  readonly #submits: TaskSubmits;
-  readonly #reader: TaskReader;
-  readonly #controls: TaskControls;
-  readonly #loop: PollLoop;
-  readonly #waits: TaskWaits;
+  readonly #store: Store;
+  readonly #submitter: Submitter;
+  readonly #waits: PollLoop;
 
   constructor(executor: Executor<Native, Sync>, options: WadiOptions = {}) {
     onlyKnown("new Wadi", options, WADI_OPTIONS);
@@ -63,15 +78,17 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     const store = new Store(executor, options);
     const notifier = new Notifier(executor, database === undefined ? undefined : text("database", database));
     const submitter = new Submitter(store, notifier, options);
-    this.executor = executor;
     this.#internals = { executor, store, notifier, submitter };
     setInternals(this, this.#internals);
     this.statements = statementBuilder(this.#internals);
-    this.#submits = new TaskSubmits(submitter);
-    this.#reader = new TaskReader(store);
-    this.#controls = new TaskControls(store, notifier);
-    this.#loop = new PollLoop(store, notifier);
-    this.#waits = new TaskWaits(this.#loop);
+    this.#store = store;
+    this.#submitter = submitter;
+    this.#waits = new PollLoop(store, notifier);
+  }
+
+  /** The executor that it was made with. */
+  get executor(): Executor {
+    return this.#internals.executor;
   }
 
   /**
@@ -82,20 +99,22 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     return this.#internals.notifier.wakeSource;
   }
 
-  submit<T extends string | AnyTaskDefinition>(
+  async submit<T extends string | AnyTaskDefinition>(
     task: T,
     payload: PayloadOf<T>,
     options?: SubmitOptions & SubmitCallOptions,
   ): Promise<SubmittedOf<T>> {
-    return this.#submits.submit(task, payload, options);
+    const { call, rest } = splitCall("submit", options, SUBMIT_OPTIONS);
+    return this.#submitter.submit({ task, payload, options: rest }, call) as Promise<SubmittedOf<T>>;
   }
 
-  submitMany<T extends string | AnyTaskDefinition>(
+  async submitMany<T extends string | AnyTaskDefinition>(
     task: T,
     entries: readonly SubmitEntry<PayloadOf<T>>[],
     call?: SubmitCallOptions,
   ): Promise<SubmittedOf<T>[]> {
-    return this.#submits.submitMany(task, entries, call);
+    const submitted = this.#submitter.submitMany(task, entries, checkCall("submitMany", call));
+    return submitted as Promise<SubmittedOf<T>[]>;
   }
 
   /**
@@ -112,35 +131,29 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     return transactionClient(this.#internals, tx);
   }
 
-  /**
-   * Submits a task, waits for it and returns its result. It outlives an outage that is shorter than its `timeoutMs`, the
-   * submit included: the task has its id from the start, so that what is sent again is one task.
-   *
-   * @throws {TaskFailed} | {TaskCanceled} | {TaskTimeout}
-   * @throws {InvalidArgument} also if the `id` is that of a task of another name.
-   * @throws {DriverError} with `taskId`; a call with this `id` makes no second task.
-   */
   async call<T extends string | AnyTaskDefinition>(
     task: T,
     payload: PayloadOf<T>,
     options: SubmitOptions & CallTaskOptions = {},
   ): Promise<ResultOf<T>> {
     const { wait, id, rest } = splitCallTask(options);
-    const submission = await this.#internals.submitter.begin({ task, payload, options: rest }, id);
-    return callTask(this.#loop, submission, wait) as Promise<ResultOf<T>>;
+    const submission = await this.#submitter.begin({ task, payload, options: rest }, id);
+    return callTask(this.#waits, submission, wait) as Promise<ResultOf<T>>;
   }
 
   wait<Payload, Result>(task: Task<Payload, Result>, options?: WaitOptions): Promise<Task<Payload, Result>>;
   wait(id: string, options?: WaitOptions): Promise<Task>;
-  wait(task: string | Task, options?: WaitOptions): Promise<Task> {
-    return this.#waits.wait(task as Task, options);
+  async wait(task: string | Task, options?: WaitOptions): Promise<Task> {
+    return waitForTask(this.#waits, byTask("wait", task), checkWait(options));
   }
 
-  waitByKey<Payload = unknown, Result = unknown>(
+  async waitByKey<Payload = unknown, Result = unknown>(
     key: string,
     options?: WaitOptions,
   ): Promise<Task<Payload, Result>> {
-    return this.#waits.waitByKey(key, options);
+    return waitForTask(this.#waits, byKey(key), checkWait(options, "waitByKey")) as Promise<
+      Task<Payload, Result>
+    >;
   }
 
   waitMany<Payload, Result>(
@@ -148,23 +161,26 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     options?: WaitOptions,
   ): Promise<Task<Payload, Result>[]>;
   waitMany(ids: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]>;
-  waitMany(tasks: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]> {
-    return this.#waits.waitMany(tasks, options);
+  async waitMany(tasks: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]> {
+    const ids = namesOf("waitMany", "id", tasks, (task) => (typeof task === "string" ? task : task?.id));
+    return waitForTasks(this.#waits, ids, false, checkWait(options, "waitMany"));
   }
 
-  waitManyByKey<Payload = unknown, Result = unknown>(
+  async waitManyByKey<Payload = unknown, Result = unknown>(
     keys: readonly string[],
     options?: WaitOptions,
   ): Promise<Task<Payload, Result>[]> {
-    return this.#waits.waitManyByKey(keys, options);
+    const names = namesOf("waitManyByKey", "key", keys, (key) => key);
+    const tasks = waitForTasks(this.#waits, names, true, checkWait(options, "waitManyByKey"));
+    return tasks as Promise<Task<Payload, Result>[]>;
   }
 
   watch(task: string | Task, options?: WaitOptions): AsyncIterableIterator<TaskState> {
-    return this.#waits.watch(task, options);
+    return watchTask(this.#waits, byTask("watch", task), checkWait(options, "watch"));
   }
 
   watchByKey(key: string, options?: WaitOptions): AsyncIterableIterator<TaskState> {
-    return this.#waits.watchByKey(key, options);
+    return watchTask(this.#waits, byKey(key), checkWait(options, "watchByKey"));
   }
 
   get<Payload = unknown, Result = unknown>(
@@ -173,8 +189,8 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   ): Promise<Task<Payload, Result> | null>;
   get<T extends AnyTaskDefinition>(task: T, id: string, call?: ReadCallOptions): Promise<TaskOf<T> | null>;
   // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
-  get(...args: [any, any?, any?]): Promise<any> {
-    return this.#reader.get(...args);
+  async get(...args: readonly unknown[]): Promise<any> {
+    return readTask(this.#store, byId, args as unknown as ReadArguments);
   }
 
   getByKey<Payload = unknown, Result = unknown>(
@@ -187,64 +203,66 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     call?: ReadCallOptions,
   ): Promise<TaskOf<T> | null>;
   // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
-  getByKey(...args: [any, any?, any?]): Promise<any> {
-    return this.#reader.getByKey(...args);
+  async getByKey(...args: readonly unknown[]): Promise<any> {
+    return readTask(this.#store, byKey, args as unknown as ReadArguments);
   }
 
-  getStatus(id: string, call?: ReadCallOptions): Promise<TaskState | null> {
-    return this.#reader.getStatus(id, call);
+  async getStatus(id: string, call?: ReadCallOptions): Promise<TaskState | null> {
+    return this.#store.getStatus(byId(id), directCall("getStatus", call));
   }
 
-  getStatusByKey(key: string, call?: ReadCallOptions): Promise<TaskState | null> {
-    return this.#reader.getStatusByKey(key, call);
+  async getStatusByKey(key: string, call?: ReadCallOptions): Promise<TaskState | null> {
+    return this.#store.getStatus(byKey(key), directCall("getStatusByKey", call));
   }
 
-  failures(id: string, call?: ReadCallOptions): Promise<TaskFailure[]> {
-    return this.#reader.failures(id, call);
+  async failures(id: string, call?: ReadCallOptions): Promise<TaskFailure[]> {
+    return this.#store.failures(text("id", id), directCall("failures", call));
   }
 
-  list(options?: ListOptions, call?: ReadCallOptions): Promise<Task[]> {
-    return this.#reader.list(options, call);
+  async list(options: ListOptions = {}, call?: ReadCallOptions): Promise<Task[]> {
+    return this.#store.list(checkList(options), directCall("list", call));
   }
 
-  stats(queues?: readonly string[], call?: ReadCallOptions): Promise<Record<string, StatusCounts>> {
-    return this.#reader.stats(queues, call);
+  async stats(queues?: readonly string[], call?: ReadCallOptions): Promise<Record<string, StatusCounts>> {
+    return this.#store.stats(checkQueues(queues), directCall("stats", call));
   }
 
-  queueDepth(queue: string, call?: ReadCallOptions): Promise<number> {
-    return this.#reader.queueDepth(queue, call);
+  async queueDepth(queue: string, call?: ReadCallOptions): Promise<number> {
+    return this.#store.queueDepth(text("queue", queue), directCall("queueDepth", call));
   }
 
-  queueHeadroom(queue: string, maxDepth: number, call?: ReadCallOptions): Promise<number> {
-    return this.#reader.queueHeadroom(queue, maxDepth, call);
+  async queueHeadroom(queue: string, maxDepth: number, call?: ReadCallOptions): Promise<number> {
+    const [name, max] = [text("queue", queue), integer("maxDepth", maxDepth, 1, 1_000_000)];
+    return this.#store.queueHeadroom(name, max, directCall("queueHeadroom", call));
   }
 
-  cancel(id: string, call?: ReadCallOptions): Promise<CanceledTask | null> {
-    return this.#controls.cancel(id, call);
+  async cancel(id: string, call?: ReadCallOptions): Promise<CanceledTask | null> {
+    return cancelTask(this.#internals, byId(id), call);
   }
 
-  cancelByKey(key: string, call?: ReadCallOptions): Promise<CanceledTask | null> {
-    return this.#controls.cancelByKey(key, call);
+  async cancelByKey(key: string, call?: ReadCallOptions): Promise<CanceledTask | null> {
+    return cancelTask(this.#internals, byKey(key), call);
   }
 
-  retry(id: string, options?: RetryOptions, call?: ReadCallOptions): Promise<RetriedTask | null> {
-    return this.#controls.retry(id, options, call);
+  async retry(id: string, options?: RetryOptions, call?: ReadCallOptions): Promise<RetriedTask | null> {
+    return retryTask(this.#internals, byId(id), options, call);
   }
 
-  retryByKey(key: string, options?: RetryOptions, call?: ReadCallOptions): Promise<RetriedTask | null> {
-    return this.#controls.retryByKey(key, options, call);
+  async retryByKey(key: string, options?: RetryOptions, call?: ReadCallOptions): Promise<RetriedTask | null> {
+    return retryTask(this.#internals, byKey(key), options, call);
   }
 
-  purge(options: PurgeOptions, call?: ReadCallOptions): Promise<number> {
-    return this.#controls.purge(options, call);
+  async purge(options: PurgeOptions, call?: ReadCallOptions): Promise<number> {
+    return this.#store.purge(checkPurge(options), directCall("purge", call));
   }
 
-  sweep(
+  async sweep(
     rules: readonly RetentionRule[],
-    options?: SweepOptions,
+    options: SweepOptions = {},
     call?: ReadCallOptions,
   ): Promise<SweepResult> {
-    return this.#controls.sweep(rules, options, call);
+    const limit = checkSweep(options);
+    return this.#store.sweep(checkRetention(rules), limit, directCall("sweep", call));
   }
 
   /**

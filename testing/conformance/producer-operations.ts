@@ -2,7 +2,7 @@
 
 import type { SubmitOptions } from "../../src/producer/submit/submit-options.ts";
 import type { PurgeOptions } from "../../src/producer/tasks/task-controls.ts";
-import type { ListOptions } from "../../src/producer/tasks/task-reader.ts";
+import type { ListOptions } from "../../src/producer/tasks/task-reads.ts";
 import type { Wadi } from "../../src/producer/wadi.ts";
 import {
   type Args,

@@ -4,18 +4,10 @@ import type { CallOptions } from "../../core/session/call-options.ts";
 import type { Store } from "../../core/session/store.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
 import { integer } from "../../core/validate.ts";
+import type { WadiOptions } from "../wadi-options.ts";
 import { QueueGate } from "./queue-gate.ts";
 
-export interface BackpressureOptions {
-  /**
-   * Most queued tasks of each queue, or of each queue that is named, before a submit waits or is refused. It is a
-   * soft limit: each producer reads the room that is left and uses it for up to a second, so that several producers,
-   * or submits in flight, may exceed it together. From 1 to 1000000. @default no limit
-   */
-  readonly maxQueueDepth?: number | { readonly [queue: string]: number } | undefined;
-  /** How long a submit waits for room before it fails with `QueueFull`, in milliseconds. Minimum `0`. @default 0 */
-  readonly maxQueueWaitMs?: number | undefined;
-}
+export type BackpressureOptions = Pick<WadiOptions, "maxQueueDepth" | "maxQueueWaitMs">;
 
 /** The stage of a submit that waits for room: one gate for each queue that has a limit. */
 export class Backpressure {

@@ -11,7 +11,8 @@ export function refuseRejected({ key, columns }: NewTask, submitted: SubmittedTa
 /** @throws {AlreadyExists} for the first key that belongs to a task of another name. */
 export function refuseOtherNames(tasks: readonly NewTask[], submitted: SubmittedTask[]): SubmittedTask[] {
   for (const [i, task] of tasks.entries()) {
-    if (task.requiresSameName && submitted[i]!.name !== task.columns.name) refuseRejected(task, submitted[i]!);
+    if (task.requiresSameName && submitted[i]!.name !== task.columns.name)
+      refuseRejected(task, submitted[i]!);
   }
   return submitted;
 }

@@ -7,9 +7,9 @@ import { isTooLarge } from "../../core/session/pages.ts";
 import type { Store } from "../../core/session/store.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
 import type { Notifier } from "../notify/notifier.ts";
+import type { WadiOptions } from "../wadi-options.ts";
 import { Backpressure, type BackpressureOptions } from "./backpressure.ts";
 import { prepareEntries, validateEntries } from "./entries.ts";
-import type { MetadataHook } from "./metadata.ts";
 import { prepareTask, type SubmitDefaults, type SubmitRequest } from "./prepare-task.ts";
 import { refuseRejected } from "./rejected.ts";
 import { Submission, type SubmissionStages } from "./submission.ts";
@@ -18,15 +18,7 @@ import { SubmitBatcher } from "./submit-batcher.ts";
 import type { SubmitEntry } from "./submit-options.ts";
 import { validatePayload } from "./validate-payload.ts";
 
-export interface SubmitterOptions extends BackpressureOptions {
-  /** Called at each submit; its result is added to the task's metadata. Entries of the submit override it. */
-  readonly metadata?: MetadataHook | undefined;
-  /**
-   * Whether a key is one piece of work whatever the name of its task, as it is for other SDKs of the protocol: a submit
-   * then gets, or replaces, the task of another name. Else it is refused with `AlreadyExists`. @default false
-   */
-  readonly keysAcrossNames?: boolean | undefined;
-}
+export type SubmitterOptions = BackpressureOptions & Pick<WadiOptions, "metadata" | "keysAcrossNames">;
 
 /**
  * Carries submits from their arguments to stored tasks. The stages, in this order and none twice:

@@ -1,17 +1,11 @@
-import { checkCall, type SubmitCallOptions, splitCall } from "../call-options.ts";
+import type { SubmitCallOptions } from "../call-options.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
-import type { PayloadOf, SubmittedOf } from "../task-types.ts";
-import { SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submit-options.ts";
-import type { Submitter } from "./submitter.ts";
+import type { PayloadOf, ResultOf, SubmittedOf } from "../task-types.ts";
+import type { CallTaskOptions } from "../wait/wait.ts";
+import type { SubmitEntry, SubmitOptions } from "./submit-options.ts";
 
 /** The methods of a `Wadi` that submit tasks. */
-export class TaskSubmits {
-  readonly #submitter: Submitter;
-
-  constructor(submitter: Submitter) {
-    this.#submitter = submitter;
-  }
-
+export interface TaskSubmits {
   /**
    * Queues one task, in one round trip, and returns it. Submits of the same tick share their round trip.
    * With a key it returns the key's task instead where the conflict policy says so (`outcome: "reused"`).
@@ -20,14 +14,11 @@ export class TaskSubmits {
    * @throws {AlreadyExists} under the policy `reject`, and if the key belongs to a task of another name.
    * @throws {QueueFull} if the queue has `maxQueueDepth` tasks and gets no room within `maxQueueWaitMs`.
    */
-  async submit<T extends string | AnyTaskDefinition>(
+  submit<T extends string | AnyTaskDefinition>(
     task: T,
     payload: PayloadOf<T>,
     options?: SubmitOptions & SubmitCallOptions,
-  ): Promise<SubmittedOf<T>> {
-    const { call, rest } = splitCall("submit", options, SUBMIT_OPTIONS);
-    return this.#submitter.submit({ task, payload, options: rest }, call) as Promise<SubmittedOf<T>>;
-  }
+  ): Promise<SubmittedOf<T>>;
 
   /**
    * Queues many tasks of one name and returns them in order. They travel as one JSON parameter, split only
@@ -37,13 +28,23 @@ export class TaskSubmits {
    * @throws {AlreadyExists} if a key belongs to a task of another name; nothing of that part is queued.
    * @throws {QueueFull} as `submit`, before any of them is queued.
    */
-  async submitMany<T extends string | AnyTaskDefinition>(
+  submitMany<T extends string | AnyTaskDefinition>(
     task: T,
     entries: readonly SubmitEntry<PayloadOf<T>>[],
     call?: SubmitCallOptions,
-  ): Promise<SubmittedOf<T>[]> {
-    return this.#submitter.submitMany(task, entries, checkCall("submitMany", call)) as Promise<
-      SubmittedOf<T>[]
-    >;
-  }
+  ): Promise<SubmittedOf<T>[]>;
+
+  /**
+   * Submits a task, waits for it and returns its result. It outlives an outage that is shorter than its `timeoutMs`, the
+   * submit included: the task has its id from the start, so that what is sent again is one task.
+   *
+   * @throws {TaskFailed} | {TaskCanceled} | {TaskTimeout}
+   * @throws {InvalidArgument} also if the `id` is that of a task of another name.
+   * @throws {DriverError} with `taskId`; a call with this `id` makes no second task.
+   */
+  call<T extends string | AnyTaskDefinition>(
+    task: T,
+    payload: PayloadOf<T>,
+    options?: SubmitOptions & CallTaskOptions,
+  ): Promise<ResultOf<T>>;
 }

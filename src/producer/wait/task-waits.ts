@@ -1,19 +1,9 @@
 import type { TaskState } from "../../core/operations/read.ts";
 import type { Task } from "../../core/task.ts";
-import { byKey, byTask } from "../tasks/task-ref.ts";
-import type { PollLoop } from "./poll-loop.ts";
-import { checkWait, type WaitOptions, waitForTask } from "./wait.ts";
-import { namesOf, waitForTasks } from "./wait-many.ts";
-import { watchTask } from "./watch.ts";
+import type { WaitOptions } from "./wait.ts";
 
-/** The methods of a `Wadi` that wait for tasks; all of them share the polls of one loop. */
-export class TaskWaits {
-  readonly #loop: PollLoop;
-
-  constructor(loop: PollLoop) {
-    this.#loop = loop;
-  }
-
+/** The methods of a `Wadi` that wait for tasks. All waits of one `Wadi` share their polls. */
+export interface TaskWaits {
   /**
    * Waits until a task has succeeded, failed or was canceled, and returns it.
    *
@@ -21,19 +11,12 @@ export class TaskWaits {
    */
   wait<Payload, Result>(task: Task<Payload, Result>, options?: WaitOptions): Promise<Task<Payload, Result>>;
   wait(id: string, options?: WaitOptions): Promise<Task>;
-  async wait(task: string | Task, options?: WaitOptions): Promise<Task> {
-    return waitForTask(this.#loop, byTask("wait", task), checkWait(options));
-  }
 
   /** Waits for the task a key points at; a replace moves the wait, and a key without a task is waited for. */
-  async waitByKey<Payload = unknown, Result = unknown>(
+  waitByKey<Payload = unknown, Result = unknown>(
     key: string,
     options?: WaitOptions,
-  ): Promise<Task<Payload, Result>> {
-    return waitForTask(this.#loop, byKey(key), checkWait(options, "waitByKey")) as Promise<
-      Task<Payload, Result>
-    >;
-  }
+  ): Promise<Task<Payload, Result>>;
 
   /**
    * Waits until all of these tasks are terminal and returns them in this order. One request polls all that are
@@ -46,21 +29,12 @@ export class TaskWaits {
     options?: WaitOptions,
   ): Promise<Task<Payload, Result>[]>;
   waitMany(ids: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]>;
-  async waitMany(tasks: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]> {
-    const ids = namesOf("waitMany", "id", tasks, (task) => (typeof task === "string" ? task : task?.id));
-    return waitForTasks(this.#loop, ids, false, checkWait(options, "waitMany"));
-  }
 
   /** `waitMany` for the tasks that keys point at; a replace moves the wait, and a key without a task is waited for. */
-  async waitManyByKey<Payload = unknown, Result = unknown>(
+  waitManyByKey<Payload = unknown, Result = unknown>(
     keys: readonly string[],
     options?: WaitOptions,
-  ): Promise<Task<Payload, Result>[]> {
-    const names = namesOf("waitManyByKey", "key", keys, (key) => key);
-    return waitForTasks(this.#loop, names, true, checkWait(options, "waitManyByKey")) as Promise<
-      Task<Payload, Result>[]
-    >;
-  }
+  ): Promise<Task<Payload, Result>[]>;
 
   /**
    * The states of a task, each time its status, progress, message or attempt has changed, until it is terminal. Changes that
@@ -68,12 +42,8 @@ export class TaskWaits {
    *
    * @throws {InvalidArgument} at once; {TaskTimeout} while iterating, with the task as last seen.
    */
-  watch(task: string | Task, options?: WaitOptions): AsyncIterableIterator<TaskState> {
-    return watchTask(this.#loop, byTask("watch", task), checkWait(options, "watch"));
-  }
+  watch(task: string | Task, options?: WaitOptions): AsyncIterableIterator<TaskState>;
 
   /** `watch` for the task a key points at: a replace goes on with the new task, and a key without one is waited for. */
-  watchByKey(key: string, options?: WaitOptions): AsyncIterableIterator<TaskState> {
-    return watchTask(this.#loop, byKey(key), checkWait(options, "watchByKey"));
-  }
+  watchByKey(key: string, options?: WaitOptions): AsyncIterableIterator<TaskState>;
 }

@@ -1,7 +1,7 @@
 /** What a drain is made with. */
 
 import type { Backoff } from "../../core/backoff.ts";
-import type { Wadi } from "../../producer/wadi.ts";
+import type { WadiInternals } from "../../producer/internals.ts";
 import type { Registration } from "../handler/registration.ts";
 import type { WorkerHooks } from "../hooks.ts";
 import type { ByteLimits } from "./byte-budget.ts";
@@ -19,7 +19,7 @@ export interface ContinuousMode {
 
 /** The settings of one drain. All times are on the monotonic clock. */
 export interface DrainSettings extends PoolSizes, ByteLimits {
-  readonly wadi: Wadi;
+  readonly wadi: WadiInternals;
   readonly hooks: WorkerHooks;
   readonly registrations: readonly Registration[];
   /** Names that it leaves out because their declared runs are longer than the drain. */

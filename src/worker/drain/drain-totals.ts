@@ -89,9 +89,9 @@ export class DrainTotals {
       else if ((attempt.settlement as { delayMs?: number } | null)?.delayMs === 0)
         queues.add(attempt.task.queue);
     }
-    const { signals } = this.#settings.wadi;
-    if (done.length > 0) signals.done(done);
-    if (queues.size > 0) signals.queued([...queues]);
+    const { notifier } = this.#settings.wadi;
+    if (done.length > 0) notifier.done(done);
+    if (queues.size > 0) notifier.queued([...queues]);
   }
 
   #settle(attempt: Attempt, status: TaskStatus): void {

@@ -3,7 +3,7 @@ import type { ClaimRequest } from "../../core/operations/claim.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { LeaseRenewal } from "../../core/operations/lease.ts";
 import type { TaskStatus } from "../../core/task.ts";
-import type { Wadi } from "../../producer/wadi.ts";
+import type { WadiInternals } from "../../producer/internals.ts";
 import { Attempt, type AttemptOwner } from "../handler/attempt.ts";
 import type { HandlerCall } from "../handler/handler-call.ts";
 import { Lease } from "../handler/lease.ts";
@@ -25,7 +25,7 @@ import { UnstartedTasks } from "./unstarted-tasks.ts";
  * handler's call, and are free when that has returned or was cut off.
  */
 export class HeldTasks implements AttemptOwner {
-  readonly wadi: Wadi;
+  readonly wadi: WadiInternals;
   readonly backoff: Backoff;
   readonly leaseMs: number;
   readonly newShare: AttemptOwner["newShare"];

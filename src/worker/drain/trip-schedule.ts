@@ -91,8 +91,10 @@ export class TripSchedule {
    */
   get #isAwaited(): boolean {
     const { settings, held } = this.#parts;
-    const { signals } = settings.wadi;
-    return (this.#cycles.hasNewTasks && signals.awaits()) || held.outbox.some(({ id }) => signals.awaits(id));
+    const { notifier } = settings.wadi;
+    return (
+      (this.#cycles.hasNewTasks && notifier.awaits()) || held.outbox.some(({ id }) => notifier.awaits(id))
+    );
   }
 
   /**

@@ -44,7 +44,7 @@ export class Waiting {
   /** Wakes the drain on notifications and on an abort, until the returned function is called. */
   listen({ onQueued, onCanceled }: Listeners): () => void {
     const { continuous, hooks, signal, wadi } = this.#settings;
-    const { signals } = wadi;
+    const { notifier } = wadi;
     const queued = (queues: readonly string[] | null, error?: unknown) => {
       if (error !== undefined) report(hooks, error, "listen");
       if (onQueued(queues)) this.wake();
@@ -55,8 +55,8 @@ export class Waiting {
     };
     signal?.addEventListener("abort", this.wake);
     const isShort = continuous === null;
-    const unsubscribeQueued = isShort ? signals.whileQueued(queued) : signals.onQueued(queued);
-    const unsubscribeCanceled = isShort ? signals.whileCanceled(canceled) : signals.onCanceled(canceled);
+    const unsubscribeQueued = isShort ? notifier.whileQueued(queued) : notifier.onQueued(queued);
+    const unsubscribeCanceled = isShort ? notifier.whileCanceled(canceled) : notifier.onCanceled(canceled);
     return () => {
       unsubscribeQueued();
       unsubscribeCanceled();
@@ -70,7 +70,7 @@ export class Waiting {
 }
 
 function pollsOf({ continuous, wadi, pollMs, maxPollMs }: DrainSettings): PollSchedule {
-  const isAnnounced = () => wadi.signals.announcesQueued;
+  const isAnnounced = () => wadi.notifier.announcesQueued;
   const isShort = continuous === null;
   return new PollSchedule({
     firstMs: isShort ? Math.min(FIRST_POLL_MS, maxPollMs) : pollMs,

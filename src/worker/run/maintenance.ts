@@ -1,10 +1,10 @@
 import type { Retention } from "../../core/operations/control.ts";
 import { sleep } from "../../core/timers.ts";
-import type { Wadi } from "../../producer/wadi.ts";
+import type { WadiInternals } from "../../producer/internals.ts";
 import type { ErrorContext } from "../hooks.ts";
 
 export interface MaintenanceOptions {
-  readonly wadi: Wadi;
+  readonly wadi: WadiInternals;
   readonly retention: Retention;
   /** Pause between two sweeps in milliseconds. */
   readonly sweepMs: number;

@@ -1,0 +1,135 @@
+/** Reading tasks: what a `Wadi` offers, and the checks behind it. */
+import { InvalidArgument } from "../../core/errors/errors.ts";
+import type { ListFilter, StatusCounts, TaskRef, TaskState } from "../../core/operations/read.ts";
+import type { Store } from "../../core/session/store.ts";
+import { TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "../../core/task.ts";
+import { integer, oneOf, onlyKnown, optionalText, show, text } from "../../core/validate.ts";
+import { directCall, type ReadCallOptions } from "../call-options.ts";
+import { type AnyTaskDefinition, noDefinition } from "../define-task.ts";
+import type { TaskOf } from "../task-types.ts";
+
+/** The methods of a `Wadi` that read tasks and count them. */
+export interface TaskReads {
+  /**
+   * Reads one task, null if there is none. With a definition it has the definition's types; else the types are the
+   * caller's word for what the row holds.
+   *
+   * @throws {InvalidArgument} if the task is not one of the definition.
+   */
+  get<Payload = unknown, Result = unknown>(
+    id: string,
+    call?: ReadCallOptions,
+  ): Promise<Task<Payload, Result> | null>;
+  get<T extends AnyTaskDefinition>(task: T, id: string, call?: ReadCallOptions): Promise<TaskOf<T> | null>;
+
+  /** `get` for the task a key points at. */
+  getByKey<Payload = unknown, Result = unknown>(
+    key: string,
+    call?: ReadCallOptions,
+  ): Promise<Task<Payload, Result> | null>;
+  getByKey<T extends AnyTaskDefinition>(
+    task: T,
+    key: string,
+    call?: ReadCallOptions,
+  ): Promise<TaskOf<T> | null>;
+
+  /** Reads only what changes while a task waits and runs: status, progress, message and attempt. */
+  getStatus(id: string, call?: ReadCallOptions): Promise<TaskState | null>;
+  getStatusByKey(key: string, call?: ReadCallOptions): Promise<TaskState | null>;
+
+  /** The attempts of a task that failed or whose lease ran out, oldest first; empty also if there is no such task. */
+  failures(id: string, call?: ReadCallOptions): Promise<TaskFailure[]>;
+
+  /** Lists tasks, newest first. */
+  list(options?: ListOptions, call?: ReadCallOptions): Promise<Task[]>;
+
+  /** Counts tasks by queue and status. Queues that are asked for are always present. */
+  stats(queues?: readonly string[], call?: ReadCallOptions): Promise<Record<string, StatusCounts>>;
+
+  /** Counts the queued tasks of a queue, due or not. Reads no other tasks. */
+  queueDepth(queue: string, call?: ReadCallOptions): Promise<number>;
+
+  /** How many more tasks the queue takes before `maxDepth` are queued. Reads at most `maxDepth` rows. */
+  queueHeadroom(queue: string, maxDepth: number, call?: ReadCallOptions): Promise<number>;
+}
+
+/** Which tasks a `list` returns: those that fit all that is given. */
+export interface ListOptions {
+  /** @default any */
+  readonly status?: TaskStatus | undefined;
+  /** @default any */
+  readonly queue?: string | undefined;
+  /** @default any */
+  readonly name?: string | undefined;
+  /** Finds a task and all that descends from it. @default any */
+  readonly rootId?: string | undefined;
+  /** @default any */
+  readonly correlationId?: string | undefined;
+  /** Most tasks to return. From 1 to 1000. @default 50 */
+  readonly limit?: number | undefined;
+  /** How many of the newest tasks to leave out. Minimum `0`. @default 0 */
+  readonly offset?: number | undefined;
+}
+
+const LIST_OPTIONS = Object.keys({
+  status: true,
+  queue: true,
+  name: true,
+  rootId: true,
+  correlationId: true,
+  limit: true,
+  offset: true,
+} satisfies Record<keyof ListOptions, true>);
+
+/** @throws {InvalidArgument} naming the option that is out of range. */
+export function checkList(options: ListOptions): ListFilter {
+  onlyKnown("list", options, LIST_OPTIONS);
+  return {
+    status: options.status === undefined ? null : oneOf("status", options.status, TASK_STATUSES),
+    queue: optionalText("queue", options.queue),
+    name: optionalText("name", options.name),
+    root_id: optionalText("rootId", options.rootId),
+    correlation_id: optionalText("correlationId", options.correlationId),
+    max_tasks: integer("limit", options.limit ?? 50, 1, 1000),
+    skip_tasks: integer("offset", options.offset ?? 0, 0),
+  };
+}
+
+/** @throws {InvalidArgument} if it is not a list of queue names. */
+export function checkQueues(queues: readonly string[] | undefined): readonly string[] | null {
+  if (queues === undefined) return null;
+  if (!Array.isArray(queues))
+    throw new InvalidArgument(`stats takes an array of queues, got ${show(queues)}`);
+  return queues.map((queue) => text("queue", queue));
+}
+
+export type ReadArguments =
+  | readonly [ref: string, call?: ReadCallOptions]
+  | readonly [AnyTaskDefinition, ref: string, call?: ReadCallOptions];
+
+/**
+ * Reads the task of an id or key, checked to be one of the definition if there is one.
+ *
+ * @param refOf Checks the id or the key.
+ * @throws {InvalidArgument} if the task has another name.
+ */
+export async function readTask(
+  store: Store,
+  refOf: (ref: string) => TaskRef,
+  args: ReadArguments,
+): Promise<Task | null> {
+  if (!isWithDefinition(args)) return store.get(refOf(args[0]), directCall("get", args[1]));
+  const [definition, ref, call] = args;
+  if (definition.payload === undefined) throw noDefinition(definition);
+  const task = await store.get(refOf(ref), directCall("get", call));
+  if (task === null || task.name === definition.name) return task;
+  throw new InvalidArgument(
+    `task ${task.id} is one of "${task.name}", not of "${definition.name}"; pass the definition of that name, or none`,
+  );
+}
+
+function isWithDefinition(
+  args: ReadArguments,
+): args is Extract<ReadArguments, readonly [AnyTaskDefinition, ...unknown[]]> {
+  return typeof args[0] === "object" && args[0] !== null;
+}
