@@ -1,5 +1,5 @@
 import type { CallOptions } from "../../core/session/call-options.ts";
-import type { Wadi } from "../../producer/wadi.ts";
+import type { WadiInternals } from "../../producer/internals.ts";
 import type { Cycle, CycleAnswer } from "./cycles.ts";
 import type { DrainTotals } from "./drain-totals.ts";
 import { refusesContent, settleByHalves } from "./settle-by-halves.ts";
@@ -11,7 +11,7 @@ import { startOf } from "./start-gate.ts";
  */
 export async function sendCycle(
   { attempts, starts, request, resent }: Cycle,
-  { store }: Wadi,
+  { store }: WadiInternals,
   totals: DrainTotals,
   call: CallOptions,
 ): Promise<CycleAnswer> {
