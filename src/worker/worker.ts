@@ -1,6 +1,7 @@
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { bind } from "../core/operations/statement.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
+import { internalsOf, type WadiInternals } from "../producer/internals.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import { ClaimHints } from "./drain/claim-hints.ts";
 import { Drain } from "./drain/drain.ts";
@@ -35,6 +36,7 @@ import type { BatchHandler, BatchHandlerOf, Handler, HandlerOf } from "./task-co
 export class Worker {
   /** The `Wadi` whose tasks it runs. */
   readonly wadi: Wadi;
+  readonly #internals: WadiInternals;
   readonly #settings: WorkerSettings;
   readonly #handlers = new Registrations();
   readonly #hints = new ClaimHints();
@@ -46,8 +48,7 @@ export class Worker {
 
   /** @throws {InvalidArgument} if an option is out of range. */
   constructor(wadi: Wadi, options: WorkerOptions = {}) {
-    if (wadi?.store === undefined)
-      throw new InvalidArgument("new Worker takes a Wadi, such as new Wadi(betterSqlite3(db))");
+    this.#internals = internalsOf(wadi, "new Worker");
     this.wadi = wadi;
     this.#settings = checkWorkerOptions(options);
   }
@@ -180,7 +181,7 @@ export class Worker {
    */
   stats(): WorkerStats {
     const idle = () => this.#newContinuousDrain(null, this.#settings.hooks).status;
-    return this.#lifecycle.stats ?? statsOf("stopped", idle(), this.wadi, null);
+    return this.#lifecycle.stats ?? statsOf("stopped", idle(), this.#internals, null);
   }
 
   #registerRunning(stop: () => void): () => void {
@@ -194,7 +195,7 @@ export class Worker {
     this.#handlers.required("run");
     const newDrain = (continuous: ContinuousMode, hooks: WorkerHooks) =>
       this.#newContinuousDrain(continuous, hooks);
-    return new Runner({ ...this.#settings, wadi: this.wadi, newDrain });
+    return new Runner({ ...this.#settings, wadi: this.#internals, newDrain });
   }
 
   #newContinuousDrain(continuous: ContinuousMode | null, hooks: WorkerHooks): Drain {
@@ -202,13 +203,13 @@ export class Worker {
   }
 
   #newDrain(setup: DrainSetup & Partial<Pick<DrainSettings, "hooks">>): Drain {
-    const shared = { wadi: this.wadi, hints: this.#hints, unreturned: this.#unreturned };
+    const shared = { wadi: this.#internals, hints: this.#hints, unreturned: this.#unreturned };
     return new Drain({ ...this.#settings, ...shared, ...setup });
   }
 
   /** Applies the retention rules once, if a short drain has time and statements left for it. */
   async #sweep(drain: Drain, summary: DrainSummary, deadlineMs: number): Promise<DrainSummary> {
-    const { wadi } = this;
+    const wadi = this.#internals;
     const { retention, hooks } = this.#settings;
     const { left, meter } = drain.queries;
     if (left <= retention.length) return summary;

@@ -1,7 +1,7 @@
 /** What a worker says of itself in `worker.stats()`. */
 
+import type { WadiInternals } from "../../producer/internals.ts";
 import type { WakeSource } from "../../producer/notify/channel.ts";
-import type { Wadi } from "../../producer/wadi.ts";
 import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
 import type { ErrorContext, WorkerHooks } from "../hooks.ts";
 
@@ -40,10 +40,10 @@ export interface WorkerStats {
 export function statsOf(
   state: WorkerState,
   { running, ...status }: DrainStatus,
-  wadi: Wadi,
+  wadi: WadiInternals,
   lastError: LastError | null,
 ): WorkerStats {
-  return { state, running: running.length, ...status, wakeSource: wadi.signals.state, lastError };
+  return { state, running: running.length, ...status, wakeSource: wadi.notifier.wakeSource, lastError };
 }
 
 /** The same hooks, with each error passed to `record` before `onError`. */

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { monotonicMs } from "../../../src/core/clock.ts";
 import type { Executor } from "../../../src/driver.ts";
 import { Wadi } from "../../../src/index.ts";
-import { checkRetention } from "../../../src/producer/retention.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
+import { checkRetention } from "../../../src/producer/tasks/retention.ts";
 import { sweepAfterDrain } from "../../../src/worker/run/drain-sweep.ts";
 import { Maintenance } from "../../../src/worker/run/maintenance.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
@@ -34,9 +35,9 @@ async function ended(tasks: number): Promise<{ wadi: Wadi; sweeps: number[] }> {
     params: [],
   });
   const sweeps: number[] = [];
-  const { sweep } = wadi.store;
-  vi.spyOn(wadi.store, "sweep").mockImplementation(async (...args) => {
-    const swept = await sweep.apply(wadi.store, args);
+  const { sweep } = internalsOf(wadi).store;
+  vi.spyOn(internalsOf(wadi).store, "sweep").mockImplementation(async (...args) => {
+    const swept = await sweep.apply(internalsOf(wadi).store, args);
     sweeps.push(swept.purged);
     return swept;
   });
@@ -45,7 +46,7 @@ async function ended(tasks: number): Promise<{ wadi: Wadi; sweeps: number[] }> {
 
 test("sweeps once each period, and in batches one after the other while there is more", async () => {
   const { wadi, sweeps } = await ended(1100);
-  const maintenance = new Maintenance({ wadi, retention, sweepMs, report });
+  const maintenance = new Maintenance({ wadi: internalsOf(wadi), retention, sweepMs, report });
   maintenance.start();
   await vi.advanceTimersByTimeAsync(29_999);
   expect(sweeps).toEqual([]);
@@ -60,8 +61,8 @@ test("sweeps once each period, and in batches one after the other while there is
 
 test("a sweep that fails is reported, and tried again when it is next due", async () => {
   const { wadi, sweeps } = await ended(3);
-  vi.mocked(wadi.store.sweep).mockRejectedValueOnce(new Error("away"));
-  const maintenance = new Maintenance({ wadi, retention, sweepMs, report });
+  vi.mocked(internalsOf(wadi).store.sweep).mockRejectedValueOnce(new Error("away"));
+  const maintenance = new Maintenance({ wadi: internalsOf(wadi), retention, sweepMs, report });
   maintenance.start();
   await vi.advanceTimersByTimeAsync(90_000);
   expect([reports, sweeps]).toEqual([["sweep: away"], [3]]);
@@ -76,7 +77,12 @@ test("brings the statistics up to date each hour and at the end, and nothing wit
     if (optimized === 1) throw new Error("locked");
   };
   const executor: Executor = { ...wadi.executor, optimize };
-  const maintenance = new Maintenance({ wadi: new Wadi(executor), retention: [], sweepMs, report });
+  const maintenance = new Maintenance({
+    wadi: internalsOf(new Wadi(executor)),
+    retention: [],
+    sweepMs,
+    report,
+  });
   maintenance.start();
   await vi.advanceTimersByTimeAsync(2 * 3_600_000);
   expect(optimized).toBe(2);
@@ -87,12 +93,12 @@ test("brings the statistics up to date each hour and at the end, and nothing wit
 test("a stop waits for the sweep in progress, and no other follows", async () => {
   const { wadi } = await ended(1);
   let finish = () => {};
-  vi.mocked(wadi.store.sweep).mockReturnValue(
+  vi.mocked(internalsOf(wadi).store.sweep).mockReturnValue(
     new Promise((resolve) => {
       finish = () => resolve({ purged: 500, more: true });
     }),
   );
-  const maintenance = new Maintenance({ wadi, retention, sweepMs, report });
+  const maintenance = new Maintenance({ wadi: internalsOf(wadi), retention, sweepMs, report });
   maintenance.start();
   await vi.advanceTimersByTimeAsync(30_000);
   let stopped = false;
@@ -108,7 +114,7 @@ test("a stop waits for the sweep in progress, and no other follows", async () =>
 
 test("a short drain sweeps with a second left, at most once a minute, and recovers from a failure", async () => {
   const { wadi, sweeps } = await ended(2);
-  const plan = { wadi, retention, report };
+  const plan = { wadi: internalsOf(wadi), retention, report };
   const left = (ms: number) => monotonicMs() + ms;
   vi.advanceTimersByTime(3_600_000); // other tests of this process
   expect(await sweepAfterDrain(plan, left(999))).toBe(false);
@@ -118,7 +124,7 @@ test("a short drain sweeps with a second left, at most once a minute, and recove
   vi.advanceTimersByTime(59_999);
   expect(await sweepAfterDrain(plan, left(5000))).toBe(false);
   vi.advanceTimersByTime(1);
-  vi.mocked(wadi.store.sweep).mockRejectedValueOnce(new Error("away"));
+  vi.mocked(internalsOf(wadi).store.sweep).mockRejectedValueOnce(new Error("away"));
   expect(await sweepAfterDrain(plan, left(5000))).toBe(true);
   expect(reports).toEqual(["sweep: away"]);
 });
@@ -128,7 +134,7 @@ test("databases that are drained in turn are swept in turn", async () => {
   const [first, second] = [await ended(1), await ended(1)];
   for (let minute = 0; minute < 3; minute++) {
     for (const { wadi } of [first, second]) {
-      await sweepAfterDrain({ wadi, retention, report }, monotonicMs() + 5000);
+      await sweepAfterDrain({ wadi: internalsOf(wadi), retention, report }, monotonicMs() + 5000);
     }
     vi.advanceTimersByTime(60_000);
   }
