@@ -1,6 +1,7 @@
 /** A long-running worker that has polled once, found nothing and now waits. */
 
 import type { Wadi, Worker, WorkerOptions } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { until } from "../../../testing/until.ts";
 
 /** Without a notification the worker would wait for hours. */
@@ -9,8 +10,8 @@ export const NO_POLLS: WorkerOptions = { pollMs: 3_600_000, maxPollMs: 3_600_000
 /** Claims that reach the database. */
 function claims(wadi: Wadi): { count: number } {
   const seen = { count: 0 };
-  const execute = wadi.store.session.execute.bind(wadi.store.session);
-  wadi.store.session.execute = (operation, call) => {
+  const execute = internalsOf(wadi).store.session.execute.bind(internalsOf(wadi).store.session);
+  internalsOf(wadi).store.session.execute = (operation, call) => {
     if (/claim|settleAndClaim/.test(operation.name)) seen.count++;
     return execute(operation, call);
   };

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Executor } from "../../../src/driver.ts";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { until } from "../../../testing/until.ts";
 import { idleRun, NO_POLLS } from "./idle-run.ts";
 
@@ -57,7 +58,7 @@ describe("a database outage", () => {
     const { running, seen } = await idleRun(worker);
     state.isAway = true;
     const before = seen.count;
-    wadi.signals.queued(null);
+    internalsOf(wadi).notifier.queued(null);
     await until(() => seen.count > before + 1);
     state.isAway = false;
     expect(await wadi.call("a", null)).toBe(1);
@@ -70,7 +71,7 @@ describe("a database outage", () => {
     const worker = new Worker(wadi, NO_POLLS).task("a", () => 1);
     const { running } = await idleRun(worker);
     state.isAway = true;
-    wadi.signals.queued(null);
+    internalsOf(wadi).notifier.queued(null);
     await until(() => worker.stats().lastError !== null);
     await worker.stop({ graceMs: 3_600_000 });
     await running;

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { Wadi, Worker, type WorkerOptions } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
 import { until } from "../../../testing/until.ts";
 import { idleRun, NO_POLLS } from "./idle-run.ts";
@@ -131,10 +132,10 @@ describe("a stop", () => {
 test("a handler that blocks the event loop is reported while its lease still holds, and renewed before", async () => {
   const wadi = memoryWadi();
   const order: string[] = [];
-  const { heartbeat } = wadi.store;
-  vi.spyOn(wadi.store, "heartbeat").mockImplementation((...args) => {
+  const { heartbeat } = internalsOf(wadi).store;
+  vi.spyOn(internalsOf(wadi).store, "heartbeat").mockImplementation((...args) => {
     order.push("heartbeat");
-    return heartbeat.apply(wadi.store, args);
+    return heartbeat.apply(internalsOf(wadi).store, args);
   });
   const worker = new Worker(wadi, {
     ...NO_POLLS,
