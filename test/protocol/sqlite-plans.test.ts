@@ -11,6 +11,7 @@ const LIMITED = "tasks by wadi_tasks_limited_idx";
 /** The running tasks that have a key, whose index tells the owner. */
 const RUNNING_LIMITED = `scan of ${LIMITED}`;
 const LIMIT = "limits by primary key";
+const LIMITS = "scan of limits";
 const START = "starts by primary key";
 const KEY = "keys by primary key";
 const KEY_OF_TASK = "keys by wadi_task_keys_task_idx";
@@ -42,7 +43,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   list_related_tasks: [TASK, "tasks by wadi_tasks_correlation_idx", "tasks by wadi_tasks_root_idx"],
   // Newest first along the primary key, ended by the limit.
   list_tasks: ["scan of tasks"],
-  // Reads the keys, which are few, to find those that nobody uses.
+  // Reads the limits, which are few, to find those that are not used.
   purge_limits: [LIMITED, LIMIT, QUEUED, START, "scan of tasks by wadi_tasks_queued_idx"],
   purge_tasks: [...REFERENCES, "scan of tasks by wadi_tasks_done_idx", TASK, DONE],
   recover_leases: [LEASE, TASK],
@@ -54,7 +55,8 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   select_heavy_tasks: [QUEUED, TASK],
   select_unhandled: [QUEUED, TASK],
   select_held: [TASK],
-  select_next_due: [LEASE, QUEUED, LIMITED, LIMIT, START],
+  // Of the limits it asks only whether there are any.
+  select_next_due: [LEASE, QUEUED, LIMITED, LIMITS, LIMIT, START],
   select_retried: [KEY, KEY_OF_TASK, TASK],
   select_task: [KEY, TASK],
   select_task_owners: [TASK],
@@ -82,27 +84,33 @@ beforeAll(() => {
   for (const { statements } of protocol.migrations) for (const sql of statements) db.exec(sql);
 });
 
-/** `SEARCH t USING COVERING INDEX x (..)` as `tasks by x`. */
+/** `SEARCH task USING COVERING INDEX x (..)` as `tasks by x`. */
 function accessPaths(name: StatementName): string[] {
   const { sql, params } = protocol.statements[name]!;
   const rows = db.prepare(`explain query plan ${sql}`).all(params.map(() => null)) as { detail: string }[];
   const paths = new Set<string>();
   for (const { detail } of rows) {
     const path = /^(SEARCH|SCAN) (\S+)(?: USING (?:COVERING )?(?:INDEX (\S+)|(PRIMARY KEY)))?/.exec(detail);
-    if (path === null || !(path[3] ?? path[4] ?? /^(cairnq_tasks|t)$/.test(path[2]!))) continue;
-    if (/VIRTUAL TABLE|^SEARCH cairnq_meta USING PRIMARY KEY/.test(detail)) continue; // the latter is the guard
+    const table = path === null ? undefined : tableOf(path[2]!, sql);
+    if (path === null || table === undefined) continue;
     const by = path[3] ?? (path[4] ? "primary key" : undefined);
-    const table = tableOf(path[2]!, by);
     paths.add(`${path[1] === "SCAN" ? "scan of " : ""}${table}${by ? ` by ${by}` : ""}`);
   }
   return [...paths].sort();
 }
 
-function tableOf(alias: string, by = ""): string {
-  if (/keys|^k$/.test(alias) || /keys/.test(by)) return "keys";
-  if (/^wadi_limits$|^l$/.test(alias)) return "limits";
-  if (/^wadi_limit_starts$|^s$/.test(alias)) return "starts";
-  return /failures|^f$/.test(alias) ? "failures" : "tasks";
+const TABLES: Record<string, string> = {
+  cairnq_tasks: "tasks",
+  cairnq_task_keys: "keys",
+  wadi_limits: "limits",
+  wadi_limit_starts: "starts",
+  wadi_failures: "failures",
+};
+
+/** What a name or an alias in a statement stands for. The version, which only the guard reads, is none of these. */
+function tableOf(name: string, sql: string): string | undefined {
+  const aliased = new RegExp(`\\b(cairnq_\\w+|wadi_\\w+) (?:as )?${name}\\b`).exec(sql);
+  return TABLES[aliased?.[1] ?? name];
 }
 
 function pinned(): void {

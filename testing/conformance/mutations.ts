@@ -21,8 +21,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: "a failure of a canceled task keeps its error",
     statement: "settle_tasks",
-    find: /coalesce\(s\.error, t\.error\)/g,
-    replace: "case s.status when 'canceled' then t.error else coalesce(s.error, t.error) end",
+    find: /coalesce\(settled\.error, task\.error\)/g,
+    replace:
+      "case settled.status when 'canceled' then task.error else coalesce(settled.error, task.error) end",
     scenarios: "fail-canceled",
   },
   {
@@ -35,12 +36,12 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: "a claim counts the attempt",
     statement: "claim_tasks",
-    find: /attempt = (attempt|least\(t\.attempt, 2147483646\)) \+ 1/g,
+    find: /attempt = (attempt|least\(attempt, 2147483646\)) \+ 1/g,
     replace: "attempt = $1",
     scenarios: "claim-counts-attempts",
   },
   {
-    breaks: "a heartbeat needs a lease that has not run out",
+    breaks: "a heartbeat needs a lease that has not expired",
     statement: "renew_leases",
     find: new RegExp(`> ${NOW}`, "g"),
     replace: "> 0",
@@ -49,12 +50,12 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: "a heartbeat needs the owner",
     statement: "renew_leases",
-    find: /\+?t\.worker_id = /g,
-    replace: "t.worker_id >= ",
+    find: /\+?worker_id = (?=item|leases)/g,
+    replace: "worker_id >= ",
     scenarios: "heartbeat-",
   },
   {
-    breaks: "progress needs a lease that has not run out",
+    breaks: "progress needs a lease that has not expired",
     statement: "update_progress",
     find: new RegExp(`> ${NOW}`, "g"),
     replace: "> 0",
@@ -63,12 +64,12 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: "progress that is null leaves the field alone",
     statement: "update_progress",
-    find: /message = coalesce\((\S+), (?:t\.)?message\)/g,
+    find: /message = coalesce\((\S+), message\)/g,
     replace: "message = $1",
     scenarios: "progress-fields",
   },
   {
-    breaks: "a settlement needs a lease that has not run out",
+    breaks: "a settlement needs a lease that has not expired",
     statement: "settle_tasks",
     find: new RegExp(`> ${NOW}`, "g"),
     replace: "> 0",
@@ -77,33 +78,33 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: "a settlement yields to a requested cancel",
     statement: "settle_tasks",
-    find: /when t\.cancel_requested_at_ms is not null and/g,
-    replace: "when t.cancel_requested_at_ms = -1 and",
+    find: /when (task|held)\.cancel_requested_at_ms is not null and/g,
+    replace: "when $1.cancel_requested_at_ms = -1 and",
     scenarios: "complete-canceled",
   },
   {
     breaks: "the last attempt is the last",
     statement: "settle_tasks",
-    find: /t\.attempt < t\.max_attempts/g,
-    replace: "t.attempt <= t.max_attempts",
+    find: /(task|held)\.attempt < \1\.max_attempts/g,
+    replace: "$1.attempt <= $1.max_attempts",
     scenarios: "fail-last-attempt",
   },
   {
     breaks: "a task that is queued again has no owner",
     statement: "settle_tasks",
-    find: /worker_id = case s\.status when 'queued' then null else t\.worker_id end/g,
-    replace: "worker_id = t.worker_id",
+    find: /worker_id = case settled\.status when 'queued' then null else task\.worker_id end/g,
+    replace: "worker_id = task.worker_id",
     scenarios: "fail-requeues",
   },
   {
     breaks: "an exit from running ends the lease",
     statement: "settle_tasks",
-    find: /lease_until_ms = case s\.status when 'running' then t\.lease_until_ms end/g,
-    replace: "lease_until_ms = t.lease_until_ms",
+    find: /lease_until_ms = case settled\.status when 'running' then task\.lease_until_ms end/g,
+    replace: "lease_until_ms = task.lease_until_ms",
     scenarios: "complete",
   },
   {
-    breaks: "recovery waits for the lease to run out",
+    breaks: "recovery waits for the lease to expire",
     statement: "recover_leases",
     find: new RegExp(`<= ${NOW}`, "g"),
     replace: `<= ${FAR}`,
@@ -112,14 +113,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: "recovery yields to a requested cancel",
     statement: "recover_leases",
-    find: /(t\.)?cancel_requested_at_ms is not null/g,
+    find: /(judged\.)?cancel_requested_at_ms is not null/g,
     replace: "$1cancel_requested_at_ms = -1",
     scenarios: "recover-cancels",
   },
   {
-    breaks: "a lease that ran out counts as a crash",
+    breaks: "an expired lease counts as a crash",
     statement: "recover_leases",
-    find: /(t\.crashes(?:,| else) [re]\.crashes) \+ 1/g,
+    find: /(task\.crashes(?:,| else) (?:recovered\.earlier_|expired\.)crashes) \+ 1/g,
     replace: "$1",
     scenarios: "crash-counts",
   },
@@ -131,14 +132,14 @@ export const MUTATIONS: readonly Mutation[] = [
     scenarios: "crash-limit",
   },
   {
-    breaks: "recovery fails as lease_expired only where attempts ran out",
+    breaks: "recovery fails as lease_expired only where no attempts are left",
     statement: "recover_leases",
     find: /'max_crashes'/g,
     replace: "'lease_expired'",
     scenarios: "crash-limit",
   },
   {
-    breaks: "a reset gives the crashes back",
+    breaks: "a reset sets the crashes to zero",
     statement: "retry_task",
     find: /(crashes = case \S+) when 0/g,
     replace: "$1 when 1",
@@ -152,7 +153,7 @@ export const MUTATIONS: readonly Mutation[] = [
     scenarios: "crash-",
   },
   {
-    breaks: "a failure needs a lease that has not run out",
+    breaks: "a failure needs a lease that has not expired",
     statement: FAILURES,
     find: new RegExp(`> ${NOW}`, "g"),
     replace: "> 0",
@@ -161,7 +162,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: "a canceled attempt is no failure",
     statement: FAILURES,
-    find: /t\.cancel_requested_at_ms is null/g,
+    find: /(?:task|held)\.cancel_requested_at_ms is null/g,
     replace: "true",
     scenarios: "failures-canceled",
   },
@@ -175,7 +176,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: "cancel only asks a running task to stop",
     statement: "cancel_task",
-    find: /case (?:t\.)?status when 'queued' then 'canceled' else (?:t\.)?status end/g,
+    find: /case status when 'queued' then 'canceled' else status end/g,
     replace: "'canceled'",
     scenarios: "cancel-running",
   },
@@ -196,8 +197,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: "purge filters by name",
     statement: "purge_tasks",
-    find: /t\.name = /g,
-    replace: "t.name >= ",
+    find: /\bname = /g,
+    replace: "name >= ",
     scenarios: "purge-filters",
   },
   {

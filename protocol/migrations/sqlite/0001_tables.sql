@@ -47,7 +47,11 @@ insert or ignore into cairnq_meta (key, value) values ('protocol_version', '1');
 -- Only a database that no other SDK has set up records the reference migrations as done.
 insert into cairnq_migrations (name, applied_at_ms)
 select value, cast(round(unixepoch('subsec') * 1000) as integer)
-from json_each('["0001_init.sql","0002_purge_index.sql","0004_lease_index.sql","0005_clear_terminal_lease.sql","0006_claim_name_index.sql","0007_purge_status_index.sql","0008_claim_due_index.sql","0009_purge_queue_index.sql","0010_drop_status_index.sql"]')
+from json_each(json_array(
+  '0001_init.sql', '0002_purge_index.sql', '0004_lease_index.sql', '0005_clear_terminal_lease.sql',
+  '0006_claim_name_index.sql', '0007_purge_status_index.sql', '0008_claim_due_index.sql', '0009_purge_queue_index.sql',
+  '0010_drop_status_index.sql'
+))
 where not exists (select 1 from cairnq_meta where key = 'schema_version');
 
 insert or ignore into cairnq_meta (key, value) values ('schema_version', '10');

@@ -1,20 +1,18 @@
--- Counts tasks by queue and status, each part over its own index. A null list means every queue.
+-- Counts the tasks of each queue and status; a null list means every queue.
+-- Each of the three parts counts over an index of its rows alone. A queue without tasks has no row.
 -- @param queues_json json?
 -- @returns queue, status, tasks
-select t.queue, 'queued' as status, count(*) as tasks
-from cairnq_tasks t
-where t.status = 'queued'
-  and (:queues_json::jsonb is null or t.queue = any(array(select jsonb_array_elements_text(:queues_json::jsonb))))
-group by t.queue
+select queue, 'queued' as status, count(*) as tasks
+from cairnq_tasks
+where status = 'queued' and @in_queues()
+group by queue
 union all
-select t.queue, 'running', count(*)
-from cairnq_tasks t
-where t.status = 'running' and t.lease_until_ms is not null
-  and (:queues_json::jsonb is null or t.queue = any(array(select jsonb_array_elements_text(:queues_json::jsonb))))
-group by t.queue
+select queue, 'running', count(*)
+from cairnq_tasks
+where status = 'running' and lease_until_ms is not null and @in_queues()
+group by queue
 union all
-select t.queue, t.status, count(*)
-from cairnq_tasks t
-where t.completed_at_ms is not null
-  and (:queues_json::jsonb is null or t.queue = any(array(select jsonb_array_elements_text(:queues_json::jsonb))))
-group by t.queue, t.status
+select queue, status, count(*)
+from cairnq_tasks
+where completed_at_ms is not null and @in_queues()
+group by queue, status

@@ -1,4 +1,4 @@
--- Creates the table that records Wadi's own migrations.
+-- Creates the table that records Wadi's migrations. It is left alone if it exists.
 -- @returns nothing
 create table if not exists wadi_migrations (
   name text primary key,

@@ -1,18 +1,17 @@
--- Forgets the starts that have left the windows of the keys a claim took tasks of.
+-- Forgets the starts that have left the windows of the keys whose tasks this owner runs.
+-- The batch of a limited claim sends it last, so that a key's starts stay few while it is in use.
 -- @param worker_id text
 -- @param now_ms integer?
 -- @returns nothing
-with now as materialized (
-  select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
-)
+with @now()
 delete from wadi_limit_starts
 where (key, started_at_ms, worker_id) in (
-  select s.key, s.started_at_ms, s.worker_id
+  select start.key, start.started_at_ms, start.worker_id
   from (
-    select distinct t.concurrency_key as key from cairnq_tasks t
-    where t.status = 'running' and t.concurrency_key <> '' and t.worker_id = :worker_id::text
-  ) k
-  join wadi_limits l on l.key = k.key
-  join wadi_limit_starts s on s.key = l.key
-  where s.started_at_ms <= (select ms from now) - l.rate_per_ms
+    select distinct concurrency_key as key from cairnq_tasks
+    where status = 'running' and concurrency_key <> '' and worker_id = :worker_id::text
+  ) claimed
+  join wadi_limits limits on limits.key = claimed.key
+  join wadi_limit_starts start on start.key = limits.key
+  where start.started_at_ms <= (select ms from now) - limits.rate_per_ms
 )

@@ -1,17 +1,18 @@
--- Fails and undoes its batch, which cannot branch, if a key has another task: of any name where the policy is 'reject', of
--- another name where 'own_name' is given. The error of the database names the ids of the refused task and the one there is.
--- It follows the submit in the same batch; a submit whose own task is there was sent before.
+-- Fails, and so undoes its batch, if a submitted key points at another task: at any task where the policy is 'reject',
+-- at one of another name where 'own_name' is given. A batch cannot branch, so the text of the database's error names
+-- the refused task and the one that has the key. It follows the submit in the same batch; a submit that was sent before
+-- passes.
 -- @param keys_json json
 -- @returns refusal
 with taken as materialized (
-  select item, (select k.task_id from cairnq_task_keys k where k.key = item->>'key') as task_id
-  from unnest(array(select jsonb_array_elements(:keys_json::jsonb))) as i(item)
+  select item, @task_of_key(item->>'key') as task_id
+  from @elements(:keys_json) as items(item)
 )
 select ('wadi:already_exists ' || min((item->>'id') || ' ' || task_id))::integer as refusal
 from taken
 where task_id <> item->>'id'
   and (
     item->>'conflict' = 'reject'
-    or (select t.name from cairnq_tasks t where t.id = task_id) <> item->>'own_name'
+    or (select name from cairnq_tasks where id = task_id) <> item->>'own_name'
   )
-  and (select own.id from cairnq_tasks own where own.id = item->>'id') is null
+  and not @is_sent(item)

@@ -1,4 +1,5 @@
--- Queues one task without a key. An id that exists already is left alone, so a resent submit adds nothing.
+-- Queues one task without a key, due at run_at_ms or, where that is null, delay_ms from now.
+-- An id that exists already is left alone and not returned, so a submit that is sent again adds nothing.
 -- @param id text
 -- @param name text
 -- @param queue text
@@ -15,16 +16,12 @@
 -- @param concurrency_key text
 -- @param now_ms integer?
 -- @returns created_at_ms
-with now as materialized (
-  select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
-)
-insert into cairnq_tasks (
-  id, name, queue, status, payload, metadata, max_attempts, max_crashes, crash_limit, priority, run_at_ms,
-  parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
-)
+with @now()
+insert into cairnq_tasks (@new_task())
 select
   coalesce(@guard(), :id::text), :name::text, :queue::text, 'queued', :payload::jsonb, :metadata::jsonb,
-  :max_attempts::integer, :max_crashes::integer, :max_crashes::integer, :priority::integer, coalesce(:run_at_ms::bigint, ms + :delay_ms::bigint),
+  :max_attempts::integer, :max_crashes::integer, :max_crashes::integer,
+  :priority::integer, coalesce(:run_at_ms::bigint, ms + :delay_ms::bigint),
   :parent_id::text, coalesce(:root_id::text, :id::text), :correlation_id::text, :concurrency_key::text, ms, ms
 from now
 on conflict (id) do nothing

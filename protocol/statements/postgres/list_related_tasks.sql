@@ -1,4 +1,5 @@
 -- Lists the tasks under one root, or of one correlation id, newest first. A null filter matches everything.
+-- The ids come from the index of the root or of the correlation id, and the other filters apply to those rows.
 -- @param root_id text?
 -- @param correlation_id text?
 -- @param status text?
@@ -7,19 +8,18 @@
 -- @param max_tasks integer
 -- @param skip_tasks integer
 -- @returns task
-select t.*
-from cairnq_tasks t
-where t.id = any(array(
-    select r.id from cairnq_tasks r where r.id = :root_id::text
+select *
+from cairnq_tasks
+where id = any(array(
+    select id from cairnq_tasks where id = :root_id::text
     union
-    select r.id from cairnq_tasks r where r.parent_id is not null and r.root_id = :root_id::text
+    select id from cairnq_tasks where parent_id is not null and root_id = :root_id::text
     union
-    select r.id from cairnq_tasks r where :root_id::text is null and r.correlation_id = :correlation_id::text
+    select id from cairnq_tasks
+    where :root_id::text is null and correlation_id = :correlation_id::text
   ))
-  and (:root_id::text is null or t.root_id = :root_id::text)
-  and (:correlation_id::text is null or t.correlation_id = :correlation_id::text)
-  and (:status::text is null or t.status = :status::text)
-  and (:queue::text is null or t.queue = :queue::text)
-  and (:name::text is null or t.name = :name::text)
-order by t.id desc
+  and (:root_id::text is null or root_id = :root_id::text)
+  and (:correlation_id::text is null or correlation_id = :correlation_id::text)
+  and @matches()
+order by id desc
 limit :max_tasks::bigint offset :skip_tasks::bigint

@@ -1,4 +1,5 @@
--- Holds the lock of all limited claims until the transaction ends.
+-- Takes the lock of all limited claims and holds it until the transaction ends.
+-- So the claim after it, a statement of the same transaction, reads what the claims before it took.
 -- @only postgres: SQLite has one writer at a time
 -- @returns locks
 with locked as materialized (

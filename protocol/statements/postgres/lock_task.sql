@@ -1,4 +1,5 @@
--- Holds the lock of one task's key until the transaction ends, if it has a key.
+-- Takes the lock of one task's key, if it has a key, and holds it until the transaction ends.
+-- So no submit sees the key as free while a retry brings the task back.
 -- @only postgres: SQLite has one writer at a time
 -- @param id text?
 -- @param key text?
@@ -8,7 +9,7 @@ with keys as materialized (
   from (
     select :key::text as key where :id::text is null
     union all
-    select k.key from cairnq_task_keys k where k.task_id = :id::text
+    select task_key.key from cairnq_task_keys task_key where task_key.task_id = :id::text
   ) named
   where key is not null
   order by hash

@@ -1,5 +1,6 @@
--- Deletes terminal tasks that completed before the cutoff, oldest first, with their keys.
--- A null filter matches everything. The walk merges one lane a queue and status.
+-- Deletes terminal tasks that completed before the cutoff, oldest first, with their keys. A null filter matches
+-- everything. It merges the oldest tasks of each queue and status, which an index has in that order; the array and the
+-- lower bound keep the planner's estimates small, and so the plan on that index.
 -- @param older_than_ms integer
 -- @param queue text?
 -- @param status text?
@@ -7,46 +8,37 @@
 -- @param max_tasks integer
 -- @param now_ms integer?
 -- @returns id
-with cutoff as materialized (
-  select coalesce(@guard()::bigint, :now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) - :older_than_ms::bigint as ms
-),
--- The array and the lower bound keep the row estimates small, and so the plan on the index.
+with cutoff as materialized (select coalesce(@guard()::bigint, @present()) - :older_than_ms::bigint as ms),
 oldest as (
-  select o.id
+  select done.id
   from unnest(array(
     with recursive queues(queue) as (
-      select coalesce(@guard(), :queue::text, (
-        select t.queue from cairnq_tasks t where t.completed_at_ms is not null order by t.queue limit 1
-      ))
+      select coalesce(@guard(), :queue::text, @least(queue, completed_at_ms is not null))
       union all
-      select (
-        select t.queue from cairnq_tasks t
-        where t.completed_at_ms is not null and t.queue > q.queue
-        order by t.queue limit 1
-      )
-      from queues q where :queue::text is null and q.queue is not null
+      select @least(queue, completed_at_ms is not null and queue > queues.queue)
+      from queues where :queue::text is null and queues.queue is not null
     )
-    select q.queue from queues q where q.queue is not null
-  )) as q(queue)
-  cross join (values ('succeeded'), ('failed'), ('canceled')) as s(status)
+    select queues.queue from queues where queues.queue is not null
+  )) as queues(queue)
+  cross join (values ('succeeded'), ('failed'), ('canceled')) as statuses(status)
   cross join lateral (
-    select t.completed_at_ms, t.id from cairnq_tasks t
-    where t.completed_at_ms is not null and t.queue = q.queue and t.status = s.status
-      and t.completed_at_ms >= 0 and t.completed_at_ms < (select ms from cutoff)
-      and (:name::text is null or t.name = :name::text)
-    order by t.completed_at_ms, t.id limit :max_tasks::bigint
-  ) o
-  where :status::text is null or s.status = :status::text
-  order by o.completed_at_ms, o.id
+    select completed_at_ms, id from cairnq_tasks
+    where completed_at_ms is not null and queue = queues.queue and status = statuses.status
+      and completed_at_ms >= 0 and completed_at_ms < (select ms from cutoff)
+      and (:name::text is null or name = :name::text)
+    order by completed_at_ms, id limit :max_tasks::bigint
+  ) done
+  where :status::text is null or statuses.status = :status::text
+  order by done.completed_at_ms, done.id
   limit :max_tasks::bigint
 ),
 locked as (
-  select t.id
-  from cairnq_tasks t
-  where t.id = any(array(select id from oldest))
-    and coalesce(t.completed_at_ms, (select ms from cutoff)) < (select ms from cutoff)
+  select id
+  from cairnq_tasks
+  where id = any(array(select id from oldest))
+    and coalesce(completed_at_ms, (select ms from cutoff)) < (select ms from cutoff)
   for update skip locked
 )
-delete from cairnq_tasks t
-where t.id = any(array(select id from locked))
-returning t.id
+delete from cairnq_tasks
+where id = any(array(select id from locked))
+returning id

@@ -1,78 +1,88 @@
--- Takes every task whose lease expired from its owner: canceled if a cancel was requested, queued while attempts are
--- left and fewer of its leases expired than may, else failed. One that is known not to have started is queued where it
--- was, as if it had been released; each other lease becomes a row of the history.
--- The range of ids only makes the planner expect few rows, and so use the primary key.
+-- Takes every task whose lease has expired from its owner: canceled if a cancel was requested, queued while it has
+-- attempts left and fewer crashes than it may have, else failed. A task that is known not to have started is queued in
+-- its place, as if its owner had released it; each other lease becomes a row of the history.
+--
+-- A task is `held`, that is known not to have started, if its hold is its owner's token and its owner announced no task
+-- at or behind it in the order of the claim. A task that crashed before runs alone, so no announcement speaks of it.
 -- @param now_ms integer?
 -- @returns id, name, queue, attempt, status
-with now as materialized (
-  select coalesce(@guard()::bigint, :now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
-),
+with now as materialized (select coalesce(@guard()::bigint, @present()) as ms),
 locked as materialized (
   select
-    t.id, t.attempt, t.max_attempts, t.worker_id, t.lease_until_ms, t.cancel_requested_at_ms, t.hold, t.priority, t.run_at_ms,
-    t.crashes > 0 as has_crashed, least(t.crashes, greatest(t.attempt - 1::bigint, 0)) as crashes, t.crash_limit
-  from cairnq_tasks t
-  where t.status = 'running' and t.lease_until_ms is not null and t.lease_until_ms <= (select ms from now)
-  order by t.lease_until_ms
+    id, attempt, max_attempts, worker_id, lease_until_ms, cancel_requested_at_ms,
+    hold, priority, run_at_ms, crashes > 0 as has_crashed,
+    least(crashes, greatest(attempt - 1::bigint, 0)) as crashes, crash_limit
+  from cairnq_tasks
+  where status = 'running' and lease_until_ms is not null and lease_until_ms <= (select ms from now)
+  order by lease_until_ms
   for update skip locked
 ),
 judged as materialized (
-  select l.*, coalesce(l.hold = l.worker_id, false) and (l.has_crashed or not exists (
-      select 1 from locked a
-      where a.worker_id = l.worker_id and a.hold = a.worker_id || '!' and not a.has_crashed
-        and (-a.priority::bigint, a.run_at_ms, a.id) >= (-l.priority::bigint, l.run_at_ms, l.id)
+  select locked.*, coalesce(locked.hold = locked.worker_id, false) and (locked.has_crashed or not exists (
+      select 1 from locked announced
+      where announced.worker_id = locked.worker_id and announced.hold = announced.worker_id || '!'
+        and not announced.has_crashed
+        and (-announced.priority::bigint, announced.run_at_ms, announced.id)
+          >= (-locked.priority::bigint, locked.run_at_ms, locked.id)
     )) as held
-  from locked l
+  from locked
 ),
 expired as materialized (
   select
-    j.*,
+    judged.*,
     case
-      when j.cancel_requested_at_ms is not null then 'canceled'
-      when j.held or (j.attempt < j.max_attempts and (j.crash_limit is null or j.crashes + 1 < j.crash_limit)) then 'queued'
+      when judged.cancel_requested_at_ms is not null then 'canceled'
+      when judged.held then 'queued'
+      when judged.attempt < judged.max_attempts
+        and (judged.crash_limit is null or judged.crashes + 1 < judged.crash_limit) then 'queued'
       else 'failed'
     end as status
-  from judged j
+  from judged
 ),
 recorded as (
   insert into wadi_failures (task_id, failed_at_ms, attempt, kind, worker_id, error)
-  select e.id, now.ms, e.attempt, 'crash', e.worker_id, jsonb_build_object(
+  select expired.id, now.ms, expired.attempt, 'crash', expired.worker_id, jsonb_build_object(
     'type', 'LeaseExpired',
     'code', 'lease_expired',
-    'message', 'the lease of attempt ' || e.attempt || ' of ' || e.max_attempts || ' ran out ' || now.ms::numeric - e.lease_until_ms
+    'message', 'the lease of attempt ' || expired.attempt || ' of ' || expired.max_attempts || ' expired '
+      || now.ms::numeric - expired.lease_until_ms
       || ' ms before it was noticed: its worker was killed, froze or ran out of memory',
-    'retryable', e.status = 'queued',
-    'details', jsonb_build_object('lease_until_ms', e.lease_until_ms)
+    'retryable', expired.status = 'queued',
+    'details', jsonb_build_object('lease_until_ms', expired.lease_until_ms)
   )
-  from expired e cross join now
-  where not e.held
+  from expired cross join now
+  where not expired.held
   on conflict do nothing
 )
-update cairnq_tasks t set
-  status = e.status,
-  error = case when e.status <> 'failed' then t.error when t.attempt < t.max_attempts then jsonb_build_object(
-    'type', 'TooManyCrashes',
-    'code', 'max_crashes',
-    'message', 'its worker vanished ' || e.crashes + 1 || ' times: killed, frozen or out of memory',
-    'retryable', false,
-    'details', '{}'::jsonb
-  ) else jsonb_build_object(
-    'type', 'LeaseExpired',
-    'code', 'lease_expired',
-    'message', 'the lease ran out on attempt ' || t.attempt || ' of ' || t.max_attempts,
-    'retryable', false,
-    'details', '{}'::jsonb
-  ) end,
-  attempt = case when e.held and e.status = 'queued' then t.attempt - 1 else t.attempt end,
-  crashes = case when e.held then t.crashes else e.crashes + 1 end,
+update cairnq_tasks task set
+  status = expired.status,
+  error = case
+    when expired.status <> 'failed' then task.error
+    when task.attempt < task.max_attempts then jsonb_build_object(
+      'type', 'TooManyCrashes',
+      'code', 'max_crashes',
+      'message', 'its worker vanished ' || expired.crashes + 1 || ' times: killed, frozen or out of memory',
+      'retryable', false,
+      'details', '{}'::jsonb
+    )
+    else jsonb_build_object(
+      'type', 'LeaseExpired',
+      'code', 'lease_expired',
+      'message', 'the lease expired on attempt ' || task.attempt || ' of ' || task.max_attempts,
+      'retryable', false,
+      'details', '{}'::jsonb
+    )
+  end,
+  attempt = case when expired.held and expired.status = 'queued' then task.attempt - 1 else task.attempt end,
+  crashes = case when expired.held then task.crashes else expired.crashes + 1 end,
   hold = null,
-  worker_id = case e.status when 'queued' then null else t.worker_id end,
-  progress = case e.status when 'queued' then null else t.progress end,
-  message = case e.status when 'queued' then null else t.message end,
-  run_at_ms = case when e.status = 'queued' and not e.held then now.ms else t.run_at_ms end,
-  completed_at_ms = case e.status when 'queued' then null else now.ms end,
+  worker_id = case expired.status when 'queued' then null else task.worker_id end,
+  progress = case expired.status when 'queued' then null else task.progress end,
+  message = case expired.status when 'queued' then null else task.message end,
+  run_at_ms = case when expired.status = 'queued' and not expired.held then now.ms else task.run_at_ms end,
+  completed_at_ms = case expired.status when 'queued' then null else now.ms end,
   lease_until_ms = null,
   updated_at_ms = now.ms
-from expired e cross join now
-where t.id = e.id and t.id = any(array(select id from expired)) and t.id between '' and (select max(id) from expired)
-returning t.id, t.name, t.queue, t.attempt, t.status
+from expired cross join now
+where task.id = expired.id and @among(expired)
+returning task.id, task.name, task.queue, task.attempt, task.status

@@ -1,16 +1,16 @@
--- Queues a failed or canceled task again, due now. Anything else is left alone.
+-- Queues a failed or canceled task again, due now and with its history cleared from the row.
+-- A task in any other status is left alone and not returned. With reset_attempt 0 it goes on counting its attempts and
+-- crashes, else they begin at 0.
 -- @param id text?
 -- @param key text?
 -- @param reset_attempt integer
 -- @param now_ms integer?
 -- @returns id
-with now as materialized (
-  select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
-)
-update cairnq_tasks t set
+with @now()
+update cairnq_tasks set
   status = 'queued',
-  attempt = case :reset_attempt::integer when 0 then t.attempt else 0 end,
-  crashes = case :reset_attempt::integer when 0 then t.crashes else 0 end,
+  attempt = case :reset_attempt::integer when 0 then attempt else 0 end,
+  crashes = case :reset_attempt::integer when 0 then crashes else 0 end,
   error = null,
   result = null,
   progress = null,
@@ -22,6 +22,5 @@ update cairnq_tasks t set
   run_at_ms = now.ms,
   updated_at_ms = now.ms
 from now
-where t.id = coalesce(@guard(), :id::text, (select k.task_id from cairnq_task_keys k where k.key = :key::text))
-  and t.status in ('failed', 'canceled')
-returning t.id
+where id = coalesce(@guard(), @id_or_key()) and status in ('failed', 'canceled')
+returning id

@@ -1,6 +1,7 @@
--- Reads the tasks a claim token holds: what a claim took whose response was lost.
+-- Reads the tasks that run under a claim's token: what a claim took whose response was lost.
+-- A claim that is sent again begins with it and adopts those tasks, so none of them waits for its lease to expire.
 -- @param worker_id text
 -- @returns task
-select t.*
-from cairnq_tasks t
-where t.status = 'running' and t.lease_until_ms is not null and t.worker_id = :worker_id::text
+select *
+from cairnq_tasks
+where status = 'running' and lease_until_ms is not null and worker_id = :worker_id::text

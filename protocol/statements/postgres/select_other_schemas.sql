@@ -1,11 +1,12 @@
 -- Lists the schemas that have the tables, unless the one where they are to be created is among them.
+-- A client that is about to create the tables asks first: in the wrong schema it would go on with empty ones.
 -- @only postgres: an SQLite database has no schemas
 -- @param schema text?
 -- @returns schema
 with found as (
-  select n.nspname::text as name
-  from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where c.relname = 'cairnq_tasks' and c.relkind in ('r', 'p') and n.nspname !~ '^pg_'
+  select namespace.nspname::text as name
+  from pg_class class join pg_namespace namespace on namespace.oid = class.relnamespace
+  where class.relname = 'cairnq_tasks' and class.relkind in ('r', 'p') and namespace.nspname !~ '^pg_'
 )
 select name as schema
 from found

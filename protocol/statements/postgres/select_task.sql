@@ -1,7 +1,7 @@
--- Reads one task by id, or by key where the id is null.
+-- Reads one task by id, or by key where the id is null. An unknown id or key has no row.
 -- @param id text?
 -- @param key text?
 -- @returns task
-select t.*
-from cairnq_tasks t
-where t.id = coalesce(:id::text, (select k.task_id from cairnq_task_keys k where k.key = :key::text))
+select *
+from cairnq_tasks
+where id = @id_or_key()

@@ -1,8 +1,9 @@
--- Reads what tells who settled an attempt, of many tasks by id.
+-- Reads which attempt of each task is the latest, under which token, and how it stands.
+-- A settlement that is sent again compares them with its own, and so knows whether the first one arrived.
 -- @param ids_json json
 -- @returns id, status, worker_id, attempt
-select t.id, t.status, t.worker_id, t.attempt
-from jsonb_array_elements_text(:ids_json::jsonb) as i(id)
+select owned.id, owned.status, owned.worker_id, owned.attempt
+from jsonb_array_elements_text(:ids_json::jsonb) as ids(id)
 cross join lateral (
-  select c.id, c.status, c.worker_id, c.attempt from cairnq_tasks c where c.id = i.id limit 1
-) t
+  select id, status, worker_id, attempt from cairnq_tasks where id = ids.id limit 1
+) owned

@@ -4,20 +4,17 @@
 -- @param watched_json json
 -- @param keys_json json
 -- @returns name, by_key, id, status, progress, message, attempt
-select i.name, i.by_key, t.id, t.status, t.progress, t.message, t.attempt
+select asked.name, asked.by_key, state.id, state.status, state.progress, state.message, state.attempt
 from (
-  select unnest(array(select jsonb_array_elements_text(:ids_json::jsonb))), 0, 0
+  select @texts(:ids_json), 0, 0
   union all
-  select unnest(array(select jsonb_array_elements_text(:watched_json::jsonb))), 0, 1
+  select @texts(:watched_json), 0, 1
   union all
-  select unnest(array(select jsonb_array_elements_text(:keys_json::jsonb))), 1, 1
-) as i(name, by_key, is_whole)
+  select @texts(:keys_json), 1, 1
+) as asked(name, by_key, is_whole)
 cross join lateral (
-  select t.id, t.status, t.progress, t.message, t.attempt from cairnq_tasks t
-  where t.id = case
-    when i.by_key = 1 then (select k.task_id from cairnq_task_keys k where k.key = i.name)
-    else i.name
-  end
+  select id, status, progress, message, attempt from cairnq_tasks
+  where id = case when asked.by_key = 1 then @task_of_key(asked.name) else asked.name end
   limit 1
-) t
-where i.is_whole = 1 or t.status not in ('queued', 'running')
+) state
+where asked.is_whole = 1 or state.status not in ('queued', 'running')

@@ -1,7 +1,8 @@
 -- Reads what changes while one task waits and runs, by id, or by key where the id is null.
+-- It leaves out the payload and the result, so a poll stays small.
 -- @param id text?
 -- @param key text?
 -- @returns id, status, progress, message, attempt
-select t.id, t.status, t.progress, t.message, t.attempt
-from cairnq_tasks t
-where t.id = coalesce(:id::text, (select k.task_id from cairnq_task_keys k where k.key = :key::text))
+select id, status, progress, message, attempt
+from cairnq_tasks
+where id = @id_or_key()

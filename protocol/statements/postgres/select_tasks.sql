@@ -1,6 +1,6 @@
--- Reads many tasks by id.
+-- Reads many tasks by id. An unknown id has no row.
 -- @param ids_json json
 -- @returns task
-select t.*
-from jsonb_array_elements_text(:ids_json::jsonb) as i(id)
-cross join lateral (select * from cairnq_tasks where cairnq_tasks.id = i.id limit 1) t
+select found.*
+from jsonb_array_elements_text(:ids_json::jsonb) as ids(id)
+cross join lateral (select * from cairnq_tasks where id = ids.id limit 1) found

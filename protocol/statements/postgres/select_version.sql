@@ -1,4 +1,4 @@
--- Reads the protocol version a database speaks.
+-- Reads the protocol version of the database. It fails where there are no tables yet.
 -- @returns version
 select value as version
 from cairnq_meta

@@ -1,67 +1,66 @@
--- Queues each task whose key is free under its throttle and policy and returns the task every key then points at.
--- One submitted with 'debounce' whose key has a queued task of its name gives that task its payload and metadata
--- instead, and pushes its due time; lock_debounced_tasks has locked it.
--- A live task of another name keeps its key where 'own_name' is given, and the submit is refused.
--- A submit whose own task exists already was sent before and changes nothing.
--- It must follow lock_task_keys in the same transaction, so that it reads after the locks are held.
--- A replaced task has been canceled by now. A clock that passed the end of a throttle since then changes nothing.
--- Every look-up is by itself, so that the planner has no choice but the primary key.
+-- Queues each submitted task whose key is free under its throttle and policy, and returns the task that every key then
+-- points at. A submit with 'debounce' whose key has a queued task of its name gives that task its payload and metadata
+-- instead and moves its due time; lock_debounced_tasks has locked it. Where 'own_name' is given, a live task of another
+-- name keeps its key, and the submit is refused. A submit that was sent before changes nothing.
+--
+-- It must follow lock_task_keys in the same transaction, so that it reads after the locks are taken. A task that is to
+-- be replaced has been canceled by now, so a clock that passes the end of a throttle in between changes nothing. Each
+-- row is looked up by itself, so that the planner has no choice but the primary key.
 -- @only postgres: SQLite has no locks to take first and does the same in a batch
 -- @param tasks_json json
 -- @param now_ms integer?
 -- @returns task_key, task
-with now as materialized (
-  select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
-),
+with @now(),
 submitted as materialized (
   select
     item, item->>'id' as id, item->>'key' as key, item->>'conflict' as conflict,
-    (select own.id from cairnq_tasks own where own.id = item->>'id') is not null as sent,
-    (select k.task_id from cairnq_task_keys k where k.key = item->>'key') as task_id
-  from unnest(array(select jsonb_array_elements(:tasks_json::jsonb))) as i(item)
+    @is_sent(item) as sent, @task_of_key(item->>'key') as task_id
+  from @elements(:tasks_json) as items(item)
 ),
 decided as materialized (
   select
-    s.*,
-    not s.sent and s.conflict = 'debounce' and c.status = 'queued' and c.name = s.item->>'name' as joins,
-    not s.sent and case
-      when s.task_id is null then true
-      when c.name <> s.item->>'own_name' and c.status in ('queued', 'running') then false
+    submit.*,
+    not submit.sent and submit.conflict = 'debounce'
+      and present.status = 'queued' and present.name = submit.item->>'name' as joins,
+    not submit.sent and case
+      when submit.task_id is null then true
+      when present.name <> submit.item->>'own_name' and present.status in ('queued', 'running') then false
       when (
-        (select t.created_at_ms from cairnq_tasks t where t.id = s.task_id)
-        > (select ms from now) - (s.item->>'throttle_ms')::bigint
+        (select created_at_ms from cairnq_tasks where id = submit.task_id)
+        > (select ms from now) - (submit.item->>'throttle_ms')::bigint
       ) then false
-      when s.conflict = 'reuse' then c.status not in ('queued', 'running')
-      when s.conflict = 'reuse-succeeded' then c.status not in ('queued', 'running', 'succeeded')
-      when s.conflict = 'replace' then (
-        select coalesce(t.cancel_requested_at_ms, t.completed_at_ms) from cairnq_tasks t where t.id = s.task_id
+      when submit.conflict = 'reuse' then present.status not in ('queued', 'running')
+      when submit.conflict = 'reuse-succeeded' then present.status not in ('queued', 'running', 'succeeded')
+      when submit.conflict = 'replace' then (
+        select coalesce(cancel_requested_at_ms, completed_at_ms)
+        from cairnq_tasks where id = submit.task_id
       ) is not null
-      when s.conflict = 'debounce' then c.status <> 'queued' or c.name <> s.item->>'name'
+      when submit.conflict = 'debounce' then present.status <> 'queued' or present.name <> submit.item->>'name'
       else false
     end as fresh
-  from submitted s
+  from submitted submit
   cross join lateral (
     select
-      (select t.status from cairnq_tasks t where t.id = s.task_id) as status,
-      (select t.name from cairnq_tasks t where t.id = s.task_id) as name
-  ) c
+      (select status from cairnq_tasks where id = submit.task_id) as status,
+      (select name from cairnq_tasks where id = submit.task_id) as name
+  ) present
 ),
 inserted as (
-  insert into cairnq_tasks (
-    id, name, queue, status, payload, metadata, max_attempts, max_crashes, crash_limit, priority, run_at_ms,
-    parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
-  )
+  insert into cairnq_tasks (@new_task())
   select
-    case when d.joins then d.task_id else d.id end, item->>'name', item->>'queue', 'queued', item->'payload', item->'metadata',
-    (item->>'max_attempts')::integer, (item->>'max_crashes')::integer, (item->>'max_crashes')::integer, (item->>'priority')::integer,
+    case when submit.joins then submit.task_id else submit.id end, item->>'name', item->>'queue', 'queued',
+    item->'payload', item->'metadata',
+    (item->>'max_attempts')::integer, (item->>'max_crashes')::integer, (item->>'max_crashes')::integer,
+    (item->>'priority')::integer,
     least(
       coalesce((item->>'run_at_ms')::bigint, now.ms + (item->>'delay_ms')::bigint),
-      (select t.created_at_ms from cairnq_tasks t where t.id = d.task_id and d.joins) + (item->>'max_delay_ms')::bigint
+      (select created_at_ms from cairnq_tasks where id = submit.task_id and submit.joins)
+        + (item->>'max_delay_ms')::bigint
     ),
-    item->>'parent_id', coalesce(item->>'root_id', d.id), item->>'correlation_id',
+    item->>'parent_id', coalesce(item->>'root_id', submit.id), item->>'correlation_id',
     coalesce(item->>'concurrency_key', ''), now.ms, now.ms
-  from decided d cross join now
-  where d.fresh or d.joins
+  from decided submit cross join now
+  where submit.fresh or submit.joins
   on conflict (id) do update set
     payload = excluded.payload,
     metadata = excluded.metadata,
@@ -72,15 +71,17 @@ inserted as (
 ),
 pointed as (
   insert into cairnq_task_keys (key, task_id, created_at_ms, updated_at_ms)
-  select d.key, d.id, now.ms, now.ms
-  from decided d cross join now
-  where d.fresh or d.task_id is null
+  select submit.key, submit.id, now.ms, now.ms
+  from decided submit cross join now
+  where submit.fresh or submit.task_id is null
   on conflict (key) do update set task_id = excluded.task_id, updated_at_ms = excluded.updated_at_ms
 )
-select d.key as task_key, t.*
-from decided d join inserted t on t.id = case when d.joins then d.task_id else d.id end
+select submit.key as task_key, task.*
+from decided submit join inserted task on task.id = case when submit.joins then submit.task_id else submit.id end
 union all
-select d.key, t.*
-from decided d
-cross join lateral (select * from cairnq_tasks e where e.id = coalesce(d.task_id, d.id) limit 1) t
-where not d.fresh and not d.joins
+select submit.key, present.*
+from decided submit
+cross join lateral (
+  select * from cairnq_tasks where id = coalesce(submit.task_id, submit.id) limit 1
+) present
+where not submit.fresh and not submit.joins

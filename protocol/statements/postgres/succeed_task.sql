@@ -1,14 +1,13 @@
--- Ends an attempt as succeeded, in a batch that `fence_lease` opened: the fence has looked at the lease's time, and
--- what ran since then must not change the answer.
+-- Ends an attempt as succeeded, in a batch that fence_lease opened.
+-- The fence has checked that the lease had not expired, so the time is not looked at again: the application's slow
+-- statements in between must not leave their rows behind without the settlement.
 -- @param id text
 -- @param worker_id text
 -- @param result json
 -- @param now_ms integer?
 -- @returns id
-with now as materialized (
-  select coalesce(:now_ms::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as ms
-)
-update cairnq_tasks t set
+with @now()
+update cairnq_tasks set
   status = 'succeeded',
   result = :result::jsonb,
   error = null,
@@ -17,5 +16,5 @@ update cairnq_tasks t set
   completed_at_ms = now.ms,
   updated_at_ms = now.ms
 from now
-where t.id = :id and coalesce(t.status, '') = 'running' and t.worker_id = :worker_id
-returning t.id
+where id = :id and coalesce(status, '') = 'running' and worker_id = :worker_id
+returning id

@@ -1,4 +1,5 @@
--- Counts the queued tasks of one queue, reading at most max_depth of them.
+-- Counts the queued tasks of one queue, up to max_depth.
+-- It reads no more index entries than it counts, so a deep backlog costs no more than the limit that is asked about.
 -- @param queue text
 -- @param max_depth integer
 -- @returns tasks

@@ -1,19 +1,18 @@
--- Counts tasks by queue and status, each part over a covering index. A null list means every queue.
+-- Counts the tasks of each queue and status; a null list means every queue.
+-- Each of the three parts counts over a covering index, so no task's row is read. A queue without tasks has no row.
 -- @param queues_json json?
 -- @returns queue, status, tasks
 select queue, 'queued' as status, count(*) as tasks
 from cairnq_tasks
-where status = 'queued' and (:queues_json is null or queue in (select value from json_each(:queues_json)))
+where status = 'queued' and @in_queues()
 group by queue
 union all
 select queue, 'running', count(*)
 from cairnq_tasks
-where status = 'running' and lease_until_ms is not null
-  and (:queues_json is null or queue in (select value from json_each(:queues_json)))
+where status = 'running' and lease_until_ms is not null and @in_queues()
 group by queue
 union all
 select queue, status, count(*)
 from cairnq_tasks
-where completed_at_ms is not null
-  and (:queues_json is null or queue in (select value from json_each(:queues_json)))
+where completed_at_ms is not null and @in_queues()
 group by queue, status

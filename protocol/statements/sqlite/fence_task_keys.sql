@@ -1,14 +1,19 @@
--- Fails and undoes its batch, which cannot branch, if a key has another task: of any name where the policy is 'reject', of
--- another name where 'own_name' is given. The error of the database names the ids of the refused task and the one there is.
--- It follows the submit in the same batch; a submit whose own task is there was sent before.
+-- Fails, and so undoes its batch, if a submitted key points at another task: at any task where the policy is 'reject',
+-- at one of another name where 'own_name' is given. A batch cannot branch, so the text of the database's error names
+-- the refused task and the one that has the key. It follows the submit in the same batch; a submit that was sent before
+-- passes.
 -- @param keys_json json
 -- @returns refusal
-select json_extract('{}', 'wadi:already_exists ' || min((i.value->>'id') || ' ' || k.task_id)) as refusal
-from json_each(:keys_json) i
-cross join cairnq_task_keys k on k.key = i.value->>'key'
-where k.task_id <> i.value->>'id'
+select json_extract(
+    '{}', 'wadi:already_exists ' || min((item.value->>'id') || ' ' || task_key.task_id)
+  ) as refusal
+from json_each(:keys_json) item
+cross join cairnq_task_keys task_key on task_key.key = item.value->>'key'
+where task_key.task_id <> item.value->>'id'
   and (
-    i.value->>'conflict' = 'reject'
-    or exists (select 1 from cairnq_tasks t where t.id = k.task_id and t.name <> i.value->>'own_name')
+    item.value->>'conflict' = 'reject'
+    or exists (
+      select 1 from cairnq_tasks where id = task_key.task_id and name <> item.value->>'own_name'
+    )
   )
-  and not exists (select 1 from cairnq_tasks own where own.id = i.value->>'id')
+  and not @is_sent(item.value)

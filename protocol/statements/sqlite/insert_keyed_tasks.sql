@@ -1,32 +1,31 @@
--- Queues each task whose key is free. One submitted with 'debounce' whose key still has a queued task of its name gives
--- that task its payload and metadata instead, and pushes its due time.
--- A submit whose own task exists already was sent before and changes nothing.
+-- Queues each submitted task whose key is free.
+-- A submit with 'debounce' whose key still has a queued task of its name gives that task its payload and metadata
+-- instead, and moves its due time, at most to its greatest delay. A submit that was sent before changes nothing.
 -- @only sqlite: Postgres takes the key locks first and does the rest in one statement
 -- @param tasks_json json
 -- @param now_ms integer?
 -- @returns id
-with now(ms) as not materialized (
-  select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
-)
-insert into cairnq_tasks (
-  id, name, queue, status, payload, metadata, max_attempts, max_crashes, crash_limit, priority, run_at_ms,
-  parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
-)
+with @now()
+insert into cairnq_tasks (@new_task())
 select
-  coalesce(k.task_id, i.value->>'id'), i.value->>'name', i.value->>'queue', 'queued', i.value->'payload', i.value->'metadata',
-  i.value->>'max_attempts', i.value->>'max_crashes', i.value->>'max_crashes', i.value->>'priority',
+  coalesce(task_key.task_id, item.value->>'id'), item.value->>'name', item.value->>'queue', 'queued',
+  item.value->'payload', item.value->'metadata',
+  item.value->>'max_attempts', item.value->>'max_crashes', item.value->>'max_crashes', item.value->>'priority',
   min(
-    coalesce(i.value->>'run_at_ms', now.ms + (i.value->>'delay_ms')),
-    coalesce(t.created_at_ms + (i.value->>'max_delay_ms'), 9007199254740991)
+    coalesce(item.value->>'run_at_ms', now.ms + (item.value->>'delay_ms')),
+    coalesce(task.created_at_ms + (item.value->>'max_delay_ms'), 9007199254740991)
   ),
-  i.value->>'parent_id', coalesce(i.value->>'root_id', i.value->>'id'), i.value->>'correlation_id',
-  ifnull(i.value->>'concurrency_key', ''), now.ms, now.ms
+  item.value->>'parent_id', coalesce(item.value->>'root_id', item.value->>'id'), item.value->>'correlation_id',
+  ifnull(item.value->>'concurrency_key', ''), now.ms, now.ms
 from now
-cross join json_each(:tasks_json) i
-left join cairnq_task_keys k on k.key = i.value->>'key'
-left join cairnq_tasks t on t.id = k.task_id
-where not exists (select 1 from cairnq_tasks own where own.id = i.value->>'id')
-  and (k.key is null or (i.value->>'conflict' = 'debounce' and +t.status = 'queued' and t.name = i.value->>'name'))
+cross join json_each(:tasks_json) item
+left join cairnq_task_keys task_key on task_key.key = item.value->>'key'
+left join cairnq_tasks task on task.id = task_key.task_id
+where not @is_sent(item.value)
+  and (
+    task_key.key is null
+    or (item.value->>'conflict' = 'debounce' and +task.status = 'queued' and task.name = item.value->>'name')
+  )
 on conflict (id) do update set
   payload = excluded.payload,
   metadata = excluded.metadata,

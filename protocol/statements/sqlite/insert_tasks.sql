@@ -1,12 +1,10 @@
--- Queues tasks without a key. They come in groups that share everything but id and payload. A payload that is no object
--- comes as the only element of an array, whose text json_each gives as it is: of a scalar it gives the SQL value.
--- An id that exists already is left alone, so a resent submit adds nothing.
+-- Queues tasks without keys, which come in groups that share everything but id and payload.
+-- An id that exists already is left alone, so a submit that is sent again adds nothing. A payload that is no object
+-- comes as the only element of an array, of which json_each gives the text: of a scalar it gives the SQL value.
 -- @param groups_json json
 -- @param now_ms integer?
 -- @returns nothing
-with now(ms) as not materialized (
-  select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
-),
+with @now(),
 groups as materialized (
   select
     value as json, value->>'name' as name, value->>'queue' as queue, value->'metadata' as metadata,
@@ -16,16 +14,13 @@ groups as materialized (
     ifnull(value->>'concurrency_key', '') as concurrency_key
   from json_each(coalesce(@guard(), :groups_json))
 )
-insert into cairnq_tasks (
-  id, name, queue, status, payload, metadata, max_attempts, max_crashes, crash_limit, priority, run_at_ms,
-  parent_id, root_id, correlation_id, concurrency_key, created_at_ms, updated_at_ms
-)
+insert into cairnq_tasks (@new_task())
 select
-  t.key, g.name, g.queue, 'queued',
-  case t.type when 'object' then t.value else substr(t.value, 2, length(t.value) - 2) end,
-  g.metadata,
-  g.max_attempts, g.max_crashes, g.max_crashes, g.priority, coalesce(g.run_at_ms, now.ms + g.delay_ms),
-  g.parent_id, coalesce(g.root_id, t.key), g.correlation_id, g.concurrency_key, now.ms, now.ms
-from now cross join groups g cross join json_each(g.json, '$.tasks') t
+  task.key, shared.name, shared.queue, 'queued',
+  case task.type when 'object' then task.value else substr(task.value, 2, length(task.value) - 2) end,
+  shared.metadata, shared.max_attempts, shared.max_crashes, shared.max_crashes, shared.priority,
+  coalesce(shared.run_at_ms, now.ms + shared.delay_ms),
+  shared.parent_id, coalesce(shared.root_id, task.key), shared.correlation_id, shared.concurrency_key, now.ms, now.ms
+from now cross join groups shared cross join json_each(shared.json, '$.tasks') task
 where true
 on conflict (id) do nothing

@@ -1,4 +1,5 @@
 -- Lists the tasks under one root, or of one correlation id, newest first. A null filter matches everything.
+-- The ids come from the index of the root or of the correlation id, and the other filters apply to those rows.
 -- @param root_id text?
 -- @param correlation_id text?
 -- @param status text?
@@ -18,8 +19,6 @@ where id in (
   )
   and (:root_id is null or +root_id = :root_id)
   and (:correlation_id is null or +correlation_id = :correlation_id)
-  and (:status is null or +status = :status)
-  and (:queue is null or +queue = :queue)
-  and (:name is null or +name = :name)
+  and @matches()
 order by id desc
 limit +:max_tasks offset +:skip_tasks

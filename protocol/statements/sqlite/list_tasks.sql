@@ -1,4 +1,5 @@
 -- Lists tasks, newest first. A null filter matches everything.
+-- It walks the primary key backwards until it has enough, so a filter that few tasks match reads many.
 -- @param status text?
 -- @param queue text?
 -- @param name text?
@@ -7,8 +8,6 @@
 -- @returns task
 select *
 from cairnq_tasks
-where (:status is null or +status = :status)
-  and (:queue is null or +queue = :queue)
-  and (:name is null or +name = :name)
+where @matches()
 order by id desc
 limit +:max_tasks offset +:skip_tasks

@@ -1,51 +1,49 @@
--- Takes every task whose lease expired from its owner: canceled if a cancel was requested, queued while attempts are
--- left and fewer of its leases expired than may, else failed. One that is known not to have started is queued where it
--- was, as if it had been released. It must follow insert_crashes.
+-- Takes every task whose lease has expired from its owner: canceled if a cancel was requested, queued while it has
+-- attempts left and fewer crashes than it may have, else failed. A task that is known not to have started is queued in
+-- its place, as if its owner had released it. It must follow insert_crashes in the same batch.
 -- @param now_ms integer?
 -- @returns id, name, queue, attempt, status
-with now(ms) as not materialized (
-  select coalesce(@guard(), cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
-),
+with now(ms) as not materialized (select coalesce(@guard(), @present())),
 @expired(),
 recovered as (
   select
     *,
     case
       when cancel_requested_at_ms is not null then 'canceled'
-      when held or (attempt < max_attempts and crashes + 1 < crash_limit) then 'queued'
+      when held or may_run_again then 'queued'
       else 'failed'
     end as status
   from expired
 )
-update cairnq_tasks as t set
-  status = r.status,
+update cairnq_tasks as task set
+  status = recovered.status,
   error = case
-    when r.status <> 'failed' then t.error
-    when r.attempt >= r.max_attempts then json_object(
+    when recovered.status <> 'failed' then task.error
+    when recovered.attempt >= recovered.max_attempts then json_object(
       'type', 'LeaseExpired',
       'code', 'lease_expired',
-      'message', 'the lease ran out on attempt ' || r.attempt || ' of ' || r.max_attempts,
+      'message', 'the lease expired on attempt ' || recovered.attempt || ' of ' || recovered.max_attempts,
       'retryable', json('false'),
       'details', json('{}')
     )
     else json_object(
       'type', 'TooManyCrashes',
       'code', 'max_crashes',
-      'message', 'its worker vanished ' || (r.crashes + 1) || ' times: killed, frozen or out of memory',
+      'message', 'its worker vanished ' || (recovered.earlier_crashes + 1) || ' times: killed, frozen or out of memory',
       'retryable', json('false'),
       'details', json('{}')
     )
   end,
-  attempt = r.attempt - (r.held and r.status = 'queued'),
-  crashes = iif(r.held, t.crashes, r.crashes + 1),
+  attempt = recovered.attempt - (recovered.held and recovered.status = 'queued'),
+  crashes = iif(recovered.held, task.crashes, recovered.earlier_crashes + 1),
   hold = null,
-  worker_id = iif(r.status = 'queued', null, t.worker_id),
-  progress = iif(r.status = 'queued', null, t.progress),
-  message = iif(r.status = 'queued', null, t.message),
-  run_at_ms = iif(r.status = 'queued' and not r.held, (select ms from now), t.run_at_ms),
-  completed_at_ms = iif(r.status = 'queued', null, (select ms from now)),
+  worker_id = iif(recovered.status = 'queued', null, task.worker_id),
+  progress = iif(recovered.status = 'queued', null, task.progress),
+  message = iif(recovered.status = 'queued', null, task.message),
+  run_at_ms = iif(recovered.status = 'queued' and not recovered.held, (select ms from now), task.run_at_ms),
+  completed_at_ms = iif(recovered.status = 'queued', null, (select ms from now)),
   lease_until_ms = null,
   updated_at_ms = (select ms from now)
-from recovered r
-where t.id = r.id
+from recovered
+where task.id = recovered.id
 returning id, name, queue, attempt + 0.0 as attempt, status

@@ -1,12 +1,12 @@
--- Queues a failed or canceled task again, due now. Anything else is left alone.
+-- Queues a failed or canceled task again, due now and with its history cleared from the row.
+-- A task in any other status is left alone and not returned. With reset_attempt 0 it goes on counting its attempts and
+-- crashes, else they begin at 0.
 -- @param id text?
 -- @param key text?
 -- @param reset_attempt integer
 -- @param now_ms integer?
 -- @returns id
-with now(ms) as not materialized (
-  select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
-)
+with @now()
 update cairnq_tasks set
   status = 'queued',
   attempt = case +:reset_attempt when 0 then attempt else 0 end,
@@ -21,6 +21,5 @@ update cairnq_tasks set
   completed_at_ms = null,
   run_at_ms = (select ms from now),
   updated_at_ms = (select ms from now)
-where id = coalesce(@guard(), :id, (select task_id from cairnq_task_keys where key = +:key))
-  and +status in ('failed', 'canceled')
+where id = coalesce(@guard(), @id_or_key()) and +status in ('failed', 'canceled')
 returning id

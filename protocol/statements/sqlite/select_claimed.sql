@@ -1,4 +1,5 @@
--- Reads the tasks a claim token holds: what a claim took whose response was lost.
+-- Reads the tasks that run under a claim's token: what a claim took whose response was lost.
+-- A claim that is sent again begins with it and adopts those tasks, so none of them waits for its lease to expire.
 -- @param worker_id text
 -- @returns task
 select @returned()

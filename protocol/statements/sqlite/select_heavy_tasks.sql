@@ -1,83 +1,42 @@
--- Reports due tasks of these lanes that take more than max_task_bytes in an answer, and what they take: of each lane,
--- key and priority those among its first ten, and with each when the next task of the lanes becomes due. It follows a
--- weighing claim, which has taken what fits before them.
+-- Reports the due tasks of these lanes that take more than max_task_bytes in an answer, and how many bytes they take.
+-- Of each lane, key and priority it weighs the first ten: it follows a claim that weighs, which has taken what fits
+-- before them. Each row also says when the next task of the lanes becomes due.
 -- @param lanes_json json
 -- @param max_task_bytes integer
 -- @param now_ms integer?
 -- @returns id, name, queue, bytes, next_ms
 with recursive
-now(ms) as not materialized (
-  select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
-),
-lanes(queue, name, every) as (
-  select value->>'queue', coalesce(value->>'name', (
-      select t.name from cairnq_tasks t
-      where t.status = 'queued' and t.queue = value->>'queue'
-      order by t.name limit 1
-    )), value->>'name' is null
-  from json_each(:lanes_json)
-  where value->>'quota' > 0
-  union all
-  select queue, (
-      select t.name from cairnq_tasks t
-      where t.status = 'queued' and t.queue = lanes.queue and t.name > lanes.name
-      order by t.name limit 1
-    ), every
-  from lanes where every and name is not null
-),
-keys(queue, name, key) as (
-  select queue, name, (
-      select t.concurrency_key from cairnq_tasks t
-      where t.status = 'queued' and t.queue = lanes.queue and t.name = lanes.name
-      order by t.concurrency_key limit 1
-    )
-  from lanes where name is not null
-  union all
-  select queue, name, (
-      select t.concurrency_key from cairnq_tasks t
-      where t.status = 'queued' and t.queue = keys.queue and t.name = keys.name and t.concurrency_key > keys.key
-      order by t.concurrency_key limit 1
-    )
-  from keys where key is not null
-),
+@now(),
+@lanes(item.value->>'quota' > 0),
+@keys(),
 levels(queue, name, key, priority) as (
-  select queue, name, key, (
-      select t.priority from cairnq_tasks t
-      where t.status = 'queued' and t.queue = keys.queue and t.name = keys.name and t.concurrency_key = keys.key
-        and @claimable(t)
-      order by t.priority desc limit 1
-    )
+  select queue, name, key, @top(priority, keys.queue, keys.name, keys.key)
   from keys where key is not null
   union all
-  select queue, name, key, (
-      select t.priority from cairnq_tasks t
-      where t.status = 'queued' and t.queue = levels.queue and t.name = levels.name and t.concurrency_key = levels.key
-        and t.priority < levels.priority and @claimable(t)
-      order by t.priority desc limit 1
-    )
+  select queue, name, key, @top(priority, levels.queue, levels.name, levels.key, levels.priority)
   from levels where priority is not null
 )
 select
-  o.id, o.name, o.queue, @weight(o) as bytes,
+  heavy.id, heavy.name, heavy.queue, @weight() as bytes,
   (
-    select max(-9007199254740991, min(9007199254740991, min((
-      select t.run_at_ms from cairnq_tasks t
-      where t.status = 'queued' and t.queue = n.queue and t.name = n.name and t.concurrency_key = n.key
-        and t.priority = n.priority and t.run_at_ms > (select ms from now) and @claimable(t)
-      order by t.run_at_ms limit 1
-    )))) + 0.0
-    from levels n where n.priority is not null
+    select @safe_time(min((
+      select run_at_ms from cairnq_tasks
+      where @queued(later.queue, later.name, later.key)
+        and priority = later.priority and run_at_ms > (select ms from now) and @claimable()
+      order by run_at_ms limit 1
+    )))
+    from levels later where later.priority is not null
   ) as next_ms
-from levels l
+from levels
 cross join json_each((
   select json_group_array(id)
   from (
-    select t.id from cairnq_tasks t
-    where t.status = 'queued' and t.queue = l.queue and t.name = l.name and t.concurrency_key = l.key
-      and t.priority = l.priority and t.run_at_ms <= (select ms from now) and @claimable(t)
-    order by t.run_at_ms, t.id limit 10
+    select id from cairnq_tasks
+    where @queued(levels.queue, levels.name, levels.key)
+      and priority = levels.priority and run_at_ms <= (select ms from now) and @claimable()
+    order by run_at_ms, id limit 10
   )
-)) h
-cross join cairnq_tasks o on o.id = h.value
-where l.priority is not null and not @fits(o)
+)) first
+cross join cairnq_tasks heavy on heavy.id = first.value
+where levels.priority is not null and not @fits()
 limit 100

@@ -1,8 +1,9 @@
--- Reads the task each submitted key points at now.
+-- Reads the task that each submitted key points at now.
+-- It is the last statement of a keyed submit: the task is the submit's own, or the one the submit gets instead.
 -- @only sqlite: Postgres takes the key locks first and does the rest in one statement
 -- @param keys_json json
 -- @returns task_key, task
-select k.key as task_key, t.*
-from json_each(:keys_json) i
-cross join cairnq_task_keys k on k.key = i.value->>'key'
-cross join cairnq_tasks t on t.id = k.task_id
+select task_key.key as task_key, task.*
+from json_each(:keys_json) item
+cross join cairnq_task_keys task_key on task_key.key = item.value->>'key'
+cross join cairnq_tasks task on task.id = task_key.task_id

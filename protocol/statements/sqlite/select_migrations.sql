@@ -1,4 +1,4 @@
--- Lists the migrations of Wadi's own that are applied.
+-- Lists the migrations of Wadi that are applied. It fails on a database that has never been migrated.
 -- @returns name
 select name
 from wadi_migrations

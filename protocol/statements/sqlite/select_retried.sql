@@ -1,7 +1,8 @@
--- Reads one task by id, or by key where the id is null, and the key that points at it now: a newer task may have taken it.
+-- Reads one task by id, or by key where the id is null, and the key that points at it now.
+-- The key is null where a newer task has taken it.
 -- @param id text?
 -- @param key text?
 -- @returns task, task_key
-select t.*, (select min(k.key) from cairnq_task_keys k where k.task_id = t.id) as task_key
-from cairnq_tasks t
-where t.id = coalesce(:id, (select task_id from cairnq_task_keys where key = +:key))
+select task.*, (select min(task_key.key) from cairnq_task_keys task_key where task_key.task_id = task.id) as task_key
+from cairnq_tasks task
+where task.id = @id_or_key()

@@ -1,7 +1,7 @@
--- Reads one task by id, or by key where the id is null.
+-- Reads one task by id, or by key where the id is null. An unknown id or key has no row.
 -- @param id text?
 -- @param key text?
 -- @returns task
 select *
 from cairnq_tasks
-where id = coalesce(:id, (select task_id from cairnq_task_keys where key = +:key))
+where id = @id_or_key()

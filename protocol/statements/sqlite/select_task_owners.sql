@@ -1,5 +1,6 @@
--- Reads what tells who settled an attempt, of many tasks by id.
+-- Reads which attempt of each task is the latest, under which token, and how it stands.
+-- A settlement that is sent again compares them with its own, and so knows whether the first one arrived.
 -- @param ids_json json
 -- @returns id, status, worker_id, attempt
-select t.id, t.status, t.worker_id, t.attempt + 0.0 as attempt
-from json_each(:ids_json) i cross join cairnq_tasks t on t.id = i.value
+select task.id, task.status, task.worker_id, task.attempt + 0.0 as attempt
+from json_each(:ids_json) item cross join cairnq_tasks task on task.id = item.value

@@ -4,16 +4,16 @@
 -- @param watched_json json
 -- @param keys_json json
 -- @returns name, by_key, id, status, progress, message, attempt
-select i.name, i.by_key, t.id, t.status, t.progress, t.message, t.attempt
+select asked.name, asked.by_key, task.id, task.status, task.progress, task.message, task.attempt
 from (
   select value as name, 0 as by_key, 0 as is_whole from json_each(:ids_json)
   union all
   select value, 0, 1 from json_each(:watched_json)
   union all
   select value, 1, 1 from json_each(:keys_json)
-) i
-cross join cairnq_tasks t on t.id = case
-  when i.by_key then (select k.task_id from cairnq_task_keys k where k.key = i.name)
-  else i.name
+) asked
+cross join cairnq_tasks task on task.id = case
+  when asked.by_key then (select task_key.task_id from cairnq_task_keys task_key where task_key.key = asked.name)
+  else asked.name
 end
-where i.is_whole or +t.status not in ('queued', 'running')
+where asked.is_whole or +task.status not in ('queued', 'running')

@@ -1,5 +1,5 @@
--- Reads many tasks by id.
+-- Reads many tasks by id. An unknown id has no row.
 -- @param ids_json json
 -- @returns task
-select t.*
-from json_each(:ids_json) i cross join cairnq_tasks t on t.id = i.value
+select task.*
+from json_each(:ids_json) item cross join cairnq_tasks task on task.id = item.value

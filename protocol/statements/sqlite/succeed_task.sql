@@ -1,13 +1,12 @@
--- Ends an attempt as succeeded, in a batch that `fence_lease` opened: the fence has looked at the lease's time, and
--- what ran since then must not change the answer.
+-- Ends an attempt as succeeded, in a batch that fence_lease opened.
+-- The fence has checked that the lease had not expired, so the time is not looked at again: the application's slow
+-- statements in between must not leave their rows behind without the settlement.
 -- @param id text
 -- @param worker_id text
 -- @param result json
 -- @param now_ms integer?
 -- @returns id
-with now(ms) as not materialized (
-  select coalesce(cast(:now_ms as integer), cast(round(unixepoch('subsec') * 1000) as integer))
-)
+with @now()
 update cairnq_tasks set
   status = 'succeeded',
   result = :result,

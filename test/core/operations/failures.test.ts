@@ -110,7 +110,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
           type: "LeaseExpired",
           code: "lease_expired",
           message:
-            "the lease of attempt 1 of 3 ran out 1500 ms before it was noticed: its worker was killed, froze or ran out of memory",
+            "the lease of attempt 1 of 3 expired 1500 ms before it was noticed: its worker was killed, froze or ran out of memory",
           retryable: true,
           details: { lease_until_ms: clock.nowMs - 1500 },
         },

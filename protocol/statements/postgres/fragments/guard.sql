@@ -1,3 +1,6 @@
--- Null on a database of this protocol version. On another it fails, undoes its batch, and the error names the version. It stands
--- where it is evaluated even if the statement finds no row.
-(select ('wadi:protocol_version_' || value)::integer::text from cairnq_meta where key = 'protocol_version' and value <> '1')
+-- Null on a database of this protocol version. On another it fails and undoes its batch, and the error names that
+-- version. It is evaluated even where the statement finds no row.
+(
+  select ('wadi:protocol_version_' || value)::integer::text
+  from cairnq_meta where key = 'protocol_version' and value <> '1'
+)

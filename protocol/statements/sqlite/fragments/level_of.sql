@@ -1,7 +1,7 @@
--- The exact priority at which a cursor stands.
--- @param walk the row with the cursor
+-- The exact priority at which the cursor of an entry stands.
+-- @param walk the entry
 iif(
   substr(@walk.cursor, 16, 1) in ('!', '1'),
-  (select o.priority from cairnq_tasks o where o.id = substr(@walk.cursor, 44)),
+  (select first.priority from cairnq_tasks first where first.id = substr(@walk.cursor, 44)),
   2147483647 - cast(substr(@walk.cursor, 1, 15) as integer)
 )

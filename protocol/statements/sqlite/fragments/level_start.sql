@@ -1,4 +1,4 @@
--- The cursor at the start of a level of priority.
--- @param task the row
-printf('%015d', 2147483647 - @priority_digits(@task))
-  || iif(@task.priority = @priority_digits(@task), '', '!!!!!!!!!!!!!!!!!!!!!!!!!!!!' || @task.id)
+-- The cursor at the start of a priority: the priority alone if 15 digits hold it, else a mark and the id of one of its
+-- tasks.
+(printf('%015d', 2147483647 - @priority_digits())
+  || iif(priority = @priority_digits(), '', '!!!!!!!!!!!!!!!!!!!!!!!!!!!!' || id))

@@ -1,0 +1,3 @@
+-- Whether a submit was sent before: its own task exists.
+-- @param submit its JSON
+((select id from cairnq_tasks where id = @submit->>'id') is not null)

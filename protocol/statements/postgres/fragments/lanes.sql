@@ -1,0 +1,20 @@
+-- The tables `declared`, the lanes of :lanes_json, and `lanes`, in which a lane that takes every name is one row for
+-- each name that is queued. Both go through an array, of which the planner expects 10 rows: if it expected more, it
+-- would take the recursion over them for a costly one.
+-- @param where? only these lanes; a lane is `lane`
+declared as materialized (
+  select lane->>'queue' as queue, lane->>'name' as name
+  from @elements(:lanes_json) as given(lane)
+  where @where
+),
+lanes as materialized (
+  select lane->>'queue' as queue, lane->>'name' as name
+  from unnest(array(
+    select jsonb_build_object('queue', declared.queue, 'name', declared.name)
+    from declared where declared.name is not null
+    union all
+    select jsonb_build_object('queue', declared.queue, 'name', found.name)
+    from declared cross join lateral @distinct(name, @queued(declared.queue)) as found(name)
+    where declared.name is null
+  )) as found(lane)
+)
