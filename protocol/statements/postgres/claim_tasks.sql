@@ -1,7 +1,7 @@
 -- Leases due tasks to one owner: of each lane at most its quota, in all at most max_tasks, in the order of priority
--- (highest first), due time and id. A lane is a queue and a name; a null name means every name. Within a priority, lanes
--- with a rank take turns: the one with the smallest rank + taken goes first. A task that takes more than max_task_bytes
--- in an answer is left out.
+-- (highest first), due time and id. A lane is a queue and a name; a null name means every name. Within a priority,
+-- lanes with a rank take turns: the one with the smallest rank + taken goes first. A task that takes more than
+-- max_task_bytes in an answer is left out.
 --
 -- A walk without locks decides how many tasks to take from which lane; then that many are locked there, past those that
 -- other claims hold. Arrays, "between" and sign() keep the planner's estimates small whatever the statistics say: if it

@@ -1,7 +1,7 @@
 -- Leases due tasks to one owner: of each lane at most its quota, in all at most max_tasks, in the order of priority
--- (highest first), due time and id. A lane is a queue and a name; a null name means every name. Within a priority, lanes
--- with a rank take turns: the one with the smallest rank + taken goes first. A task that takes more than max_task_bytes
--- in an answer is left out.
+-- (highest first), due time and id. A lane is a queue and a name; a null name means every name. Within a priority,
+-- lanes with a rank take turns: the one with the smallest rank + taken goes first. A task that takes more than
+-- max_task_bytes in an answer is left out.
 --
 -- The walk is a priority queue with one entry for each lane, so it reads the tasks it takes and not the backlog. The
 -- cursor of an entry is where it stands; an empty one stands for a lane that has yet to list its names.
