@@ -6,6 +6,7 @@ import { integer, onlyKnown, optionalText, show, text } from "../core/validate.t
 import { checkLimits, type TaskLimits } from "./limits.ts";
 import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
 
+/** The name of a task, and the defaults of its submits. */
 export interface TaskOptions {
   /** Name of the handler. Producers and workers agree on it. */
   readonly name: string;
@@ -30,17 +31,27 @@ export interface TaskOptions {
 
 /** A task's name, defaults and types, shared by producers and workers. Made by `defineTask`. */
 export interface TaskDefinition<Input = unknown, Payload = Input, Result = unknown> {
+  /** Names the handler. */
   readonly name: string;
+  /** Where its tasks wait, unless a submit says otherwise. */
   readonly queue: string;
+  /** Attempts before a retryable failure is final. */
   readonly maxAttempts: number;
+  /** Leases that may expire before the task fails. */
   readonly maxCrashes: number;
+  /** Higher runs first. */
   readonly priority: number;
+  /** Longest run of one attempt in milliseconds; null: no limit. */
   readonly maxRunMs: number | null;
+  /** Limits over all workers; null: none. */
   readonly limits: TaskLimits<Input> | null;
+  /** The schema of the payload; null: it is not validated. */
   readonly payload: StandardSchemaV1<Input, Payload> | null;
+  /** The schema of the result; null: it is not validated. */
   readonly result: StandardSchemaV1<unknown, Result> | null;
 }
 
+/** A definition of any payload and result. */
 // biome-ignore lint/suspicious/noExplicitAny: a definition is invariant in its input; `any` is the one type all of them fit
 export type AnyTaskDefinition = TaskDefinition<any, any, any>;
 
@@ -77,8 +88,19 @@ type SurvivesJson<Payload, Result, Schema> = ([Schema] extends [StandardSchemaV1
  * `Date` is a string. Types that do not survive JSON do not compile.
  *
  * @throws {InvalidArgument} if an option is out of range.
- * @example const resize = defineTask<{ url: string }, { bytes: number }>({ name: "image.resize" });
- * @example const resize = defineTask({ name: "image.resize", payload: schema, result: typed<{ bytes: number }>() });
+ * @example
+ * ```ts
+ * import * as v from "valibot";
+ * import { defineTask, typed } from "wadi";
+ *
+ * const resize = defineTask({
+ *   name: "image.resize",
+ *   payload: v.object({ url: v.string() }),
+ *   result: typed<{ bytes: number }>(),
+ *   maxAttempts: 5,
+ * });
+ * const mail = defineTask<{ to: string }>({ name: "mail" });
+ * ```
  */
 export function defineTask<
   Payload = unknown,
@@ -126,7 +148,16 @@ export function defineTask(
   };
 }
 
-/** Gives a result its type in place of a schema, and validates nothing. */
+/**
+ * Gives a result its type in place of a schema, and validates nothing.
+ *
+ * @example
+ * ```ts
+ * import { defineTask, typed } from "wadi";
+ *
+ * const count = defineTask({ name: "count", result: typed<{ rows: number }>() });
+ * ```
+ */
 export function typed<T>(): StandardSchemaV1<unknown, T> {
   return TYPE_ONLY as StandardSchemaV1<unknown, never>;
 }

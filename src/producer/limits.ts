@@ -27,6 +27,7 @@ export interface FleetLimits {
 
 /** The limits of a definition, whose key may depend on the payload. */
 export interface TaskLimits<Payload = unknown> extends Omit<FleetLimits, "key"> {
+  /** Whom the limit is for, or a function that says so for a payload. At most 2,000 bytes. */
   readonly key: string | ((payload: Payload) => string);
 }
 

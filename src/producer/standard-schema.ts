@@ -1,5 +1,6 @@
 /** The part of Standard Schema v1 (https://standardschema.dev) that Wadi uses. */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
+  /** What Standard Schema prescribes. */
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
@@ -8,6 +9,7 @@ export interface StandardSchemaV1<Input = unknown, Output = Input> {
   };
 }
 
+/** What a schema makes of a value: its output, or why it refuses the value. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
@@ -15,8 +17,11 @@ export type StandardResult<Output> =
 /** Places named in a message. */
 const SHOWN = 5;
 
+/** One reason why a schema refuses a value. */
 export interface StandardIssue {
+  /** The reason, for people. Wadi shows only the place. */
   readonly message: string;
+  /** The place in the value; absent for the value as a whole. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 

@@ -2,6 +2,7 @@
 import type { ConflictPolicy, Json } from "../../core/task.ts";
 import type { FleetLimits } from "../limits.ts";
 
+/** How submits of one key in a burst become one task. */
 export interface DebounceOptions {
   /** Quiet time in milliseconds after which the task is due. Minimum `1`. */
   readonly delayMs: number;
@@ -9,15 +10,18 @@ export interface DebounceOptions {
   readonly maxDelayMs?: number | undefined;
 }
 
+/** How often a key gets a new task. A submit in between returns the task that the key has; it is not delayed. */
 export interface ThrottleOptions {
   /** Window in milliseconds, from the creation of the key's task. Minimum `1`. */
   readonly perMs: number;
 }
 
+/** Options of `submit`, `call` and each entry of `submitMany`. Those of `defineTask` are the defaults. */
 export interface SubmitOptions {
   /**
    * Business key, at most 1,024 characters and 2,600 bytes. At most one live task has it; others wait for the result by it. While a task of another name has it,
    * a submit is refused with `AlreadyExists`, whatever its conflict policy; see `keysAcrossNames`.
+   * @default none
    */
   readonly key?: string | undefined;
   /** What to do when the key already has a task, see `ConflictPolicy`. @default "reuse" */
@@ -25,11 +29,13 @@ export interface SubmitOptions {
   /**
    * Joins a burst of submits of one key into one task: while it is queued, each takes its place with the newest payload
    * and metadata and pushes its due time. Needs a key; not together with `conflict`, `delayMs`, `runAt` or `throttle`.
+   * @default none
    */
   readonly debounce?: DebounceOptions | undefined;
   /**
    * At most one new task for the key per window: a younger one is returned whatever its status, an older one is
    * subject to `conflict`. Needs a key; not together with `conflict: "reject"` or `debounce`.
+   * @default none
    */
   readonly throttle?: ThrottleOptions | undefined;
   /** Where the task waits; only workers of this queue claim it. At most 1,024 characters. @default the definition's, else "default" */

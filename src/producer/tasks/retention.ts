@@ -8,9 +8,11 @@ const MAX_RULES = 16;
 
 /** How long finished tasks stay. Without `queue`, `name` and `status` it is for every finished task. */
 export interface RetentionRule {
+  /** Only tasks of this queue. @default any */
   readonly queue?: string | undefined;
   /** Tasks of other names that finished before the cutoff are read past, in every sweep: prefer rules by queue. */
   readonly name?: string | undefined;
+  /** Only tasks of this status. @default every one of them */
   readonly status?: "succeeded" | "failed" | "canceled" | undefined;
   /**
    * Milliseconds since a task completed after which it may go, at least `0`; one number, or one for each status.

@@ -6,6 +6,7 @@ import { integer, onlyKnown, optionalSignal } from "../../core/validate.ts";
 import type { OpenWait } from "./open-wait.ts";
 import type { PollLoop } from "./poll-loop.ts";
 
+/** How long a wait lasts, and how often it polls. */
 export interface WaitOptions {
   /** Longest wait in milliseconds. The task itself goes on after it. Minimum `0`. @default 30000 */
   readonly timeoutMs?: number | undefined;
@@ -25,6 +26,7 @@ export interface WaitOptions {
   readonly maxQueries?: number | undefined;
 }
 
+/** Options of `call`: those of a wait, and the id of its task. */
 export interface CallTaskOptions extends WaitOptions {
   /**
    * Id of the task, from the error of an earlier try of this call (`taskId` of a `DriverError`, `id` of a `TaskTimeout`): if it
