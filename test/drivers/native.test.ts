@@ -10,7 +10,7 @@ import { claimed } from "../../testing/ledger.ts";
 import { createDatabase } from "../../testing/postgres.ts";
 import { type NativeClient, nativeClients } from "../../testing/transactional-clients.ts";
 
-describe.each(Object.keys(nativeClients))("the client's own statements, %s", (name) => {
+describe.each(Object.keys(nativeClients))("statements of the client's own type, %s", (name) => {
   let client: NativeClient;
   const native = () => client.executor.native!;
   const isSqlite = () => client.executor.dialect === "sqlite";
@@ -23,7 +23,7 @@ describe.each(Object.keys(nativeClients))("the client's own statements, %s", (na
   });
   afterEach(() => client.close());
 
-  test("are made without sending anything, and are known again", async () => {
+  test("are made without sending anything, and are recognized", async () => {
     const before = client.requests();
     const [statement] = native().prepare([select()]);
     expect(client.requests()).toBe(before);
@@ -41,7 +41,7 @@ describe.each(Object.keys(nativeClients))("the client's own statements, %s", (na
     expect(await run("select id from ledger")).toEqual([{ id: "a" }]);
   });
 
-  test("have their rows in the results of the client's own batch", async () => {
+  test("have their rows in the results of the client's batch", async () => {
     const [, result] = await client.batch([client.insert("a"), ...native().prepare([select()])]);
     expect(native().rows(result)).toEqual([{ it: "x" }]);
   });
@@ -70,7 +70,7 @@ describe.each(Object.keys(nativeClients))("the client's own statements, %s", (na
     expect(await run("select id from ledger")).toHaveLength(3);
   });
 
-  test("of another client are none of this one", async () => {
+  test("of another client are not recognized", async () => {
     const wadi = new Wadi(client.executor);
     const task = await claimed(wadi);
     const foreign = name === "d1" ? { sql: "select 1", args: [] } : { bind: () => {}, all: () => {} };
@@ -79,7 +79,7 @@ describe.each(Object.keys(nativeClients))("the client's own statements, %s", (na
   });
 });
 
-test("D1 has one executor for a binding, so that each request of an isolate finds it ready", async () => {
+test("D1 has one executor for a binding, which all requests of an isolate share", async () => {
   const { binding, meter, close } = await openD1();
   expect(d1(binding)).toBe(d1(binding));
   await new Wadi(d1(binding)).statements.submit("mail", null);

@@ -66,7 +66,7 @@ test.each<[driver: string, make: (options: never) => unknown, options: object, m
     { toString: 1 },
     'pglite has no option "toString"; it takes schema',
   ],
-])("%s refuses an option it does not know", (_driver, make, options, message) => {
+])("%s refuses an unknown option", (_driver, make, options, message) => {
   expect(() => make(options as never)).toThrow(new InvalidArgument(message));
 });
 
@@ -101,6 +101,6 @@ test.each<[driver: string, make: (client: never) => unknown, client: unknown, me
     drizzle(db),
     "pg expects a Pool or a Client of node-pg, got a Drizzle database; pass it to fromDrizzle of wadi/drizzle",
   ],
-])("%s refuses what is no client of its kind", (_driver, make, client, message) => {
+])("%s refuses a client of another kind", (_driver, make, client, message) => {
   expect(() => make(client as never)).toThrow(new InvalidArgument(message));
 });

@@ -118,7 +118,7 @@ describe("Postgres", () => {
     await works(schema, "naïve → 漢字");
   }, 60_000);
 
-  it("that only reads by default is told from one that is away", async () => {
+  it("that is read-only by default is distinguished from one that is away", async () => {
     const pool = await database("", { default_transaction_read_only: "on" });
     const error = await new Wadi(pg(pool, { listen: false })).submit("a", 1).catch((reason) => reason);
     expect(error).toMatchObject({ kind: "unavailable", retryable: true });

@@ -84,7 +84,7 @@ describe("what the server refuses", () => {
 });
 
 describe("a lost connection", () => {
-  it("leaves the outcome unknown if a statement was running, and the pool goes on", async () => {
+  it("leaves the outcome unknown if a statement was running, and the pool stays usable", async () => {
     const pool = db.pool({ max: 1 });
     const executor = pg(pool);
     await executor.run(alive);
@@ -107,7 +107,7 @@ describe("a lost connection", () => {
     await db.killWhileRunning(sleep.sql);
   });
 
-  it("does not end the process while idle, on a pool or a client nobody listens to", async () => {
+  it("does not end the process while idle, on a pool or a client without a listener", async () => {
     const pool = db.pool({ max: 1 });
     const client = await db.client();
     const executors = [pg(pool), pg(client)];
@@ -138,7 +138,7 @@ describe("a server that cannot be reached", () => {
     await db.admin.query("drop role crowded");
   });
 
-  it("denies us if it knows neither the password nor the database", async () => {
+  it("is denied if the password or the database is wrong", async () => {
     expect(await classOf(db.url.replace("password", "wrong"))).toBe("denied");
     expect(await classOf(`${db.url}_not`)).toBe("denied");
   });
@@ -151,7 +151,7 @@ describe("a server that cannot be reached", () => {
     client.release();
   });
 
-  it("is out of use with a pool or a client that was ended", async () => {
+  it("is unusable with a pool or a client that was ended", async () => {
     const pool = db.pool();
     const client = await db.client();
     for (const ended of [pool, client]) {

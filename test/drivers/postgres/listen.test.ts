@@ -12,10 +12,10 @@ const endListeners = () =>
       "where datname = current_database() and query ilike '%listen%' and pid <> pg_backend_pid()",
   );
 
-const unexpected = () => expect.fail("nothing should be heard here");
+const unexpected = () => expect.fail("no notification should arrive here");
 
 describe("listen", () => {
-  it("delivers signals of its channels until it is stopped", async () => {
+  it("delivers notifications of its channels until it is stopped", async () => {
     const pool = db.pool({ max: 3 });
     const executor = pg(pool);
     const got: (string | null)[] = [];
@@ -80,28 +80,31 @@ describe("listen", () => {
     await pool.end();
   });
 
-  it.each(["pool", "client"])("tells every listener when its connection is lost, on a %s", async (kind) => {
-    const pool = db.pool({ max: 3 });
-    const executor = kind === "pool" ? pg(pool) : pg(await db.client(), { listen: true });
-    const closed: unknown[] = [];
-    for (let i = 0; i < 2; i++)
-      await executor.listen!(
-        ["a"],
-        () => {},
-        (error) => closed.push(error),
-      );
-    await endListeners();
-    await until(() => closed.length === 2);
-    expect(closed.map((error) => executor.classify(error))).toEqual(["unknown", "unknown"]);
-    if (kind === "client") return;
-    const got: (string | null)[] = [];
-    const stop = await executor.listen!(["a"], (_, payload) => got.push(payload), unexpected);
-    await notify("a", "back");
-    await until(() => got.length === 1);
-    stop();
-  });
+  it.each(["pool", "client"])(
+    "notifies every listener when its connection is lost, on a %s",
+    async (kind) => {
+      const pool = db.pool({ max: 3 });
+      const executor = kind === "pool" ? pg(pool) : pg(await db.client(), { listen: true });
+      const closed: unknown[] = [];
+      for (let i = 0; i < 2; i++)
+        await executor.listen!(
+          ["a"],
+          () => {},
+          (error) => closed.push(error),
+        );
+      await endListeners();
+      await until(() => closed.length === 2);
+      expect(closed.map((error) => executor.classify(error))).toEqual(["unknown", "unknown"]);
+      if (kind === "client") return;
+      const got: (string | null)[] = [];
+      const stop = await executor.listen!(["a"], (_, payload) => got.push(payload), unexpected);
+      await notify("a", "back");
+      await until(() => got.length === 1);
+      stop();
+    },
+  );
 
-  it("lets go of its connection on close, without a word to the listeners", async () => {
+  it("releases its connection on close, without a notification to the listeners", async () => {
     const pool = db.pool({ max: 3 });
     const executor = pg(pool);
     await executor.listen!(["a"], unexpected, unexpected);

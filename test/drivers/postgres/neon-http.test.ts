@@ -153,23 +153,23 @@ describe("a failed request", () => {
     expect(await stored()).toEqual([1, 2]);
   });
 
-  it("is for its value if the request itself is too large, and denied to a stranger", async () => {
+  it("is for its value if the request itself is too large, and denied with a wrong password", async () => {
     const large = sql("select length($1::text)", "x".repeat(11_000_000));
     expect(await failureClass(executor, executor.run(large))).toBe("invalid-value");
     const stranger = neonHttp(neon(endpoint.connectionString.replace(":password@", ":wrong@")));
     expect(await failureClass(stranger, stranger.run(insert(1)))).toBe("denied");
   });
 
-  it("is unavailable if nobody answers there", async () => {
+  it("is unavailable if there is no server", async () => {
     const gone = await startTcpProxy({ port: 1 });
     await gone.stop();
     for (const host of [`127.0.0.1:${gone.port}`, "nowhere.invalid:8080"]) {
-      const nobody = neonHttp(neon(`postgres://postgres:password@${host}/db`));
-      expect(await failureClass(nobody, nobody.run(insert(1)))).toBe("unavailable");
+      const away = neonHttp(neon(`postgres://postgres:password@${host}/db`));
+      expect(await failureClass(away, away.run(insert(1)))).toBe("unavailable");
     }
   });
 
-  it("ends with the signal that says nobody waits for it any more, alone and in a batch", async () => {
+  it("ends with the signal of its caller, alone and in a batch", async () => {
     const sleep = "select pg_sleep(50)";
     const patience = new AbortController();
     const options = { signal: patience.signal };

@@ -43,7 +43,7 @@ describe("round trips", () => {
 });
 
 describe("values", () => {
-  it("come back as text or null, whatever the type parsers say", async () => {
+  it("are returned as text or null, whatever the type parsers are", async () => {
     const executor = pg(db.pool({ types: { getTypeParser: () => () => "parsed" } }));
     const text =
       "select $1::int as i, $2::text as t, $3::text as n, true as b, '{\"a\":1}'::jsonb as j, 1.50 as d";
@@ -63,7 +63,7 @@ describe("a failure", () => {
     expect(await stored()).toEqual([9]);
   });
 
-  it("is also told of a constraint that is only checked at the commit", async () => {
+  it("is also that of a constraint that is checked only at the commit", async () => {
     await reset();
     await db.admin.query("create table child (item int references item deferrable initially deferred)");
     const executor = pg(db.pool({ max: 1 }));
@@ -73,7 +73,7 @@ describe("a failure", () => {
     await db.admin.query("drop table child");
   });
 
-  it("is what a COPY gets that waits for a stream", async () => {
+  it("is the answer to a COPY, which needs a stream", async () => {
     const executor = pg(db.pool({ max: 1 }));
     expect((await failure(executor.run(sql("copy item from stdin")))).message).toMatch(/COPY/);
     expect(await executor.run(sql("select 1 as one"))).toEqual([{ one: "1" }]);
@@ -121,7 +121,7 @@ describe("twenty concurrent batches", () => {
 });
 
 describe("a borrowed client", () => {
-  it("keeps batches inside a transaction of its owner", async () => {
+  it("keeps batches inside a transaction of the application", async () => {
     await reset();
     const client = await db.client();
     const executor = pg(client);
@@ -131,7 +131,7 @@ describe("a borrowed client", () => {
     expect(await stored()).toEqual([]);
   });
 
-  it("is neither ended nor littered with listeners", async () => {
+  it("is not ended, and no listeners are left on it", async () => {
     const pool = db.pool({ max: 1 });
     const first = await pool.connect();
     first.release();
@@ -164,7 +164,7 @@ describe("isolation", () => {
     ]);
   });
 
-  it("shows the statement after a lock what was committed while it waited", async () => {
+  it("shows the statement after a lock the commits during its wait", async () => {
     await reset();
     const executor = pg(db.pool(repeatable));
     const holder = await db.client();
@@ -200,7 +200,7 @@ describe("transaction", () => {
     expect(await executor.run(count)).toEqual([{ n: "2" }]);
   });
 
-  it("does not pretend to commit after a statement failed, even if that was caught", async () => {
+  it("reports no commit after a statement failed, even if that was caught", async () => {
     await reset();
     const executor = pg(db.pool({ max: 1 }));
     const work = executor.transaction!(async (tx) => {

@@ -32,7 +32,7 @@ describe.skipIf(program === undefined)(`behind PgBouncer in transaction mode${re
     return new Wadi(pg(pool, { listen: false, ...options }));
   }
 
-  it("a listener that would hear nothing is refused, and waits poll", async () => {
+  it("a listener that would receive nothing is refused, and waits poll", async () => {
     const url = await createDatabase();
     const wadi = connect(url, { listen: true }, 5);
     await expect(
@@ -71,7 +71,7 @@ describe.skipIf(program === undefined)(`behind PgBouncer in transaction mode${re
       it.each(scenarios)("$name", (scenario) => arena.run(scenario));
     });
 
-    it("clients that submit the same keys at once end with one live task a key", async () => {
+    it("clients that submit the same keys concurrently end with one live task a key", async () => {
       const url = await createDatabase();
       const clients = Array.from({ length: 12 }, () => connect(url, options));
       const keys = Array.from({ length: 40 }, (_, i) => `k${i}`);
@@ -87,7 +87,7 @@ describe.skipIf(program === undefined)(`behind PgBouncer in transaction mode${re
       expect(await connectionsTo(url)).toBeLessThanOrEqual(SERVER_CONNECTIONS);
     });
 
-    it("clients that claim at once keep to the limit of a key", async () => {
+    it("clients that claim concurrently keep to the limit of a key", async () => {
       const url = await createDatabase();
       const clients = Array.from({ length: 12 }, () => connect(url, options));
       await countRunning(clients[0]!, ["k"], (sql) => inSchema(sql, options.schema));
@@ -103,7 +103,7 @@ describe.skipIf(program === undefined)(`behind PgBouncer in transaction mode${re
       expect(Number(counter!.peak)).toBe(3);
     });
 
-    it("two drains at once lose nothing of a bulk submit, and run nothing twice", async () => {
+    it("two concurrent drains lose nothing of a bulk submit, and run nothing twice", async () => {
       const url = await createDatabase();
       const count = 3000;
       const payloads = Array.from({ length: count }, (_, payload) => ({ payload }));

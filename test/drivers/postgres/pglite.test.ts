@@ -36,19 +36,19 @@ it("sends each value as text, whatever its type in the statement", async () => {
   ]);
 });
 
-it("hears what is notified, until it stops listening", async () => {
-  const heard: string[] = [];
+it("receives notifications until it stops listening", async () => {
+  const received: string[] = [];
   const stop = await executor.listen!(
     ["a", "B x"],
-    (channel, payload) => heard.push(`${channel} ${payload}`),
+    (channel, payload) => received.push(`${channel} ${payload}`),
     () => {},
   );
   await executor.run(sql("select pg_notify('a', '1'), pg_notify('B x', '2'), pg_notify('b', '3')"));
-  await until(() => heard.length === 2);
-  expect(heard.sort()).toEqual(["B x 2", "a 1"]);
+  await until(() => received.length === 2);
+  expect(received.sort()).toEqual(["B x 2", "a 1"]);
   stop();
   await executor.run(sql("select pg_notify('a', '4')"));
-  expect(heard).toHaveLength(2);
+  expect(received).toHaveLength(2);
 });
 
 describe("transaction", () => {
@@ -67,7 +67,7 @@ describe("transaction", () => {
 });
 
 describe("within", () => {
-  it("takes part in a transaction that somebody else began", async () => {
+  it("takes part in a transaction that the application began", async () => {
     await database.client.transaction(async (tx) => {
       expect(await executor.within!(tx)!.batch([insert("a")])).toEqual([[{ id: "a" }]]);
     });

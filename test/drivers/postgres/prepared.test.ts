@@ -30,7 +30,7 @@ describe("prepared statements", () => {
     expect(rows).toEqual([[{ a: "1", b: "x" }], [], [{ a: "2", b: "x" }]]);
   });
 
-  it("give way where names do not last, and the batch is written once", async () => {
+  it("are turned off where names do not last, and the batch is written once", async () => {
     await db.admin.query("truncate item");
     const pool = db.pool({ max: 1 });
     const executor = pg(pool);
@@ -42,7 +42,7 @@ describe("prepared statements", () => {
     expect(await executor.run(sql("select count(*) as n from item"))).toEqual([{ n: "5" }]);
   });
 
-  it("are prepared anew when the result has another shape", async () => {
+  it("are prepared again when the result has another shape", async () => {
     const pool = db.pool({ max: 1 });
     const executor = pg(pool);
     const all = sql("select * from item where id = -1 union all select * from item where id = $1", 1);

@@ -30,7 +30,7 @@ async function schemas(): Promise<string[]> {
 }
 
 describe("schema", () => {
-  it("holds an installation of its own, and the search path stays as it is", async () => {
+  it("holds a separate installation, and the search path stays as it is", async () => {
     const pool = open();
     const wadi = new Wadi(pg(pool, { schema: "jobs" }));
     const { id } = await wadi.submit("job", 1, { key: "k" });
@@ -57,14 +57,14 @@ describe("schema", () => {
     const { id } = await wadi.submit("job", 1);
     const client = new Client(url);
     await client.connect();
-    const heard: string[] = [];
-    client.on("notification", ({ channel, payload }) => heard.push(`${channel} ${payload}`));
+    const received: string[] = [];
+    client.on("notification", ({ channel, payload }) => received.push(`${channel} ${payload}`));
     await client.query("listen cairnq_queued; listen cairnq_done");
     await wadi.submit("job", 2, { queue: "mail" });
     await wadi.cancel(id);
     await client.query("select 1");
     await client.end();
-    expect(heard).toEqual(["cairnq_queued mail", `cairnq_done ${id}`]);
+    expect(received).toEqual(["cairnq_queued mail", `cairnq_done ${id}`]);
   });
 
   it("may exist before, for a role that may not create one", async () => {
@@ -110,8 +110,8 @@ describe("schema", () => {
   });
 });
 
-describe("a client that looks in another schema than the tables are in", () => {
-  it("is refused, told where they are, and nothing is written", async () => {
+describe("a client whose search path has another schema than that of the tables", () => {
+  it("is refused with the schema of the tables, and nothing is written", async () => {
     const pool = open();
     await new Wadi(pg(pool, { schema: "jobs" })).migrate();
     const refusal = {
@@ -132,7 +132,7 @@ describe("a client that looks in another schema than the tables are in", () => {
     expect(await schemas()).toEqual(["jobs"]);
   });
 
-  it("may say that it wants a second set, once", async () => {
+  it("may ask for a second set of tables, once", async () => {
     const pool = open();
     await new Wadi(pg(pool)).migrate();
     await new Wadi(pg(pool, { schema: "jobs" })).migrate({ secondInstallation: true });
@@ -144,7 +144,7 @@ describe("a client that looks in another schema than the tables are in", () => {
     });
   });
 
-  it("is told also where its search path would show it the tables and create others", async () => {
+  it("is refused also if its search path would show the tables and create others", async () => {
     const pool = open();
     await pool.query('create schema "postgres"'); // $user, the first of the search path
     await pool.query("create table public.cairnq_tasks (id text primary key)");

@@ -39,16 +39,16 @@ async function syncsOfOneTask(options?: BetterSqlite3Options): Promise<Record<st
   return syncs;
 }
 
-test("a claim by itself waits for no disk, and what is accepted or settled does", async () => {
+test("a claim alone is not synced, while submits and settlements are", async () => {
   expect(await syncsOfOneTask()).toEqual({ queued: ["full"], running: ["normal"], succeeded: ["full"] });
 });
 
-test("every commit waits where that is asked for", async () => {
+test("every commit is synced under full", async () => {
   const syncs = await syncsOfOneTask({ synchronous: "full" });
   expect(syncs).toEqual({ queued: ["full"], running: ["full"], succeeded: ["full"] });
 });
 
-test("a handle that is faster by its owner's word stays so", async () => {
+test("every commit is synced as the option says", async () => {
   const syncs = await syncsOfOneTask({ synchronous: "normal" });
   expect(syncs).toEqual({ queued: ["normal"], running: ["normal"], succeeded: ["normal"] });
 });

@@ -48,7 +48,7 @@ describe("settings", () => {
     expect(db.pragma("busy_timeout", { simple: true })).toBe(5000);
   });
 
-  it("leaves the journal alone and sets the sync level where told to", async () => {
+  it("keeps the journal mode and sets the sync level if the options say so", async () => {
     executor = betterSqlite3(db, { journalMode: "keep", synchronous: "normal" });
     await executor.run(insert("a"));
     expect(db.pragma("journal_mode", { simple: true })).toBe("delete");
@@ -142,7 +142,7 @@ describe("locks", () => {
   ];
   beforeEach(() => executor.run(select));
 
-  it.each(works)("waits for another process with %s and does not hold the event loop", async (_, work) => {
+  it.each(works)("waits for another process with %s and does not block the event loop", async (_, work) => {
     const { released } = await holdLock(path, 700);
     const { ticks, ms } = await countTicks(work);
     expect(ms).toBeGreaterThan(400);
@@ -175,7 +175,7 @@ describe("locks", () => {
     expect(await executor.run(select)).toEqual([{ id: "a" }]);
   });
 
-  it("waits for a transaction that the owner of the handle has open instead of joining it", async () => {
+  it("waits for an open transaction of the application instead of joining it", async () => {
     db.exec("begin; insert into item values ('owner')");
     const work = executor.run(insert("mine"));
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -184,7 +184,7 @@ describe("locks", () => {
     expect(stored()).toEqual(["mine"]);
   });
 
-  it.each(works)("gives up %s, and never ends the transaction of the owner", async (_, work) => {
+  it.each(works)("gives up %s, and never ends the transaction of the application", async (_, work) => {
     executor = betterSqlite3(db, { busyTimeoutMs: 20 });
     db.exec("begin; insert into item values ('owner')");
     const error = await rejection(work());
@@ -225,7 +225,7 @@ describe("transaction()", () => {
     expect(stored()).toEqual(["a", "other"]);
   });
 
-  it("undoes its own work, and only that, when the function throws", async () => {
+  it("rolls back its work, and only that, when the function throws", async () => {
     let other: Promise<unknown> | undefined;
     const work = executor.transaction!(async (tx) => {
       await tx.run(insert("a"));
@@ -237,7 +237,7 @@ describe("transaction()", () => {
     expect(stored()).toEqual(["other"]);
   });
 
-  it("goes on after a failed batch, and is of no use after its end", async () => {
+  it("continues after a failed batch, and fails after its end", async () => {
     const tx = await executor.transaction!(async (inner) => {
       await rejection(inner.batch([insert("a"), insert("a")]));
       await inner.run(insert("b"));

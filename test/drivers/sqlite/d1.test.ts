@@ -34,7 +34,7 @@ describe("classify", () => {
     ["D1_ERROR: Your account has exceeded the daily limit of rows written.", "busy"],
     ["D1_ERROR: no such table: cairnq_tasks: SQLITE_ERROR", "missing-schema"],
     ["D1_ERROR: UNIQUE constraint failed: t.a: SQLITE_CONSTRAINT", "conflict"],
-    ["D1_ERROR: something nobody has seen before", "unknown"],
+    ["D1_ERROR: something new", "unknown"],
   ])("takes %j as %s", (message, expected) => {
     expect(executor.classify(new Error(message))).toBe(expected);
   });

@@ -41,7 +41,7 @@ const drivers: Record<string, (file: string, options?: { listen?: boolean }) => 
 
 const newFile = () => join(directory, `${crypto.randomUUID()}.db`);
 
-/** Without a name in this process, so that only the file tells. */
+/** Without `database`, so that notifications come only through the file. */
 const anonymous = ({ database: _, ...executor }: Executor): Executor => executor;
 
 /** Another process that does what its argument says to the tasks of a file. */
@@ -52,7 +52,7 @@ async function inAnotherProcess(file: string, work: "submit" | "drain"): Promise
   expect(code).toBe(0);
 }
 
-describe.each(Object.keys(drivers))("%s hears what other connections commit to its file", (name) => {
+describe.each(Object.keys(drivers))("%s is notified of commits by other connections to its file", (name) => {
   const open = (file: string) => anonymous(drivers[name]!(file));
 
   test("a submit wakes the worker of another connection, and its success the wait", async () => {
@@ -71,7 +71,7 @@ describe.each(Object.keys(drivers))("%s hears what other connections commit to i
     await theirs.close();
   });
 
-  test("so do those of another process", async () => {
+  test("so does a submit of another process, and its success", async () => {
     const file = newFile();
     const wadi = new Wadi(open(file));
     await wadi.migrate();
@@ -90,7 +90,7 @@ describe.each(Object.keys(drivers))("%s hears what other connections commit to i
     await wadi.close();
   });
 
-  test("its own commits are no news, and a quiet file costs no polls", async () => {
+  test("its own commits are not reported, and a quiet file costs no polls", async () => {
     const file = newFile();
     const executor = open(file);
     let signals = 0;
@@ -117,7 +117,7 @@ describe.each(Object.keys(drivers))("%s hears what other connections commit to i
     expect(signals).toBe(2);
   });
 
-  test("a writer that never rests is reported a few times a second", async () => {
+  test("a writer that never pauses is reported a few times a second", async () => {
     const file = newFile();
     const executor = open(file);
     const other = open(file);
@@ -138,13 +138,13 @@ describe.each(Object.keys(drivers))("%s hears what other connections commit to i
     expect(signals).toBeLessThan(15);
   });
 
-  test("it is a choice", () => {
+  test("the option `listen` turns it off", () => {
     expect(drivers[name]!(newFile(), { listen: false }).listen).toBeUndefined();
     expect(() => drivers[name]!(newFile(), { listen: "yes" as never })).toThrow("listen of");
   });
 });
 
-test("a transaction that its owner holds open on the handle is waited out", async () => {
+test("an open transaction of the application on the handle is waited for", async () => {
   const file = newFile();
   const db = new Database(file);
   closers.push(() => db.close());

@@ -23,12 +23,12 @@ describe("classify", () => {
     ["malformed JSON: SQLITE_ERROR", "invalid-value"],
     ["database or disk is full: SQLITE_FULL", "busy"],
     ["Exceeded allowed rows written in Durable Objects free tier.", "busy"],
-    ["something nobody has seen before", "rejected"],
+    ["something new", "rejected"],
   ])("takes %j as %s", (message, expected) => {
     expect(classify(new Error(message))).toBe(expected);
   });
 
-  it("takes what is no error as a refusal", () => {
+  it("takes a thrown value that is no Error as a refusal", () => {
     expect(classify("text")).toBe("rejected");
   });
 });
@@ -49,7 +49,7 @@ it("takes the largest parameter that its limits promise, in bytes", async () => 
   ).toEqual([{ n: text.length }]);
 });
 
-it("takes the storage itself for its open transaction, and nothing else", () => {
+it("accepts the storage itself as its open transaction, and nothing else", () => {
   const rows = [{ n: 1 }];
   const storage: DurableObjectStorageLike = {
     sql: { exec: () => ({ toArray: () => rows }) },

@@ -65,7 +65,7 @@ describe.each(Object.keys(disks))("a full disk, on %s", (name) => {
     expect(taken.length).toBeGreaterThan(1);
     expect(new Set(outcomes.filter((outcome) => typeof outcome !== "number"))).toEqual(new Set(["busy"]));
     await expect(executor.run(insert(90, 9000))).rejects.toMatchObject({ code: "SQLITE_FULL" });
-    // What is small enough still fits beside what is not, also where both are sent in one tick.
+    // A small write still fits although a large one fails, also if both are sent in one tick.
     const together = await Promise.allSettled([executor.run(insert(91, 9000)), executor.run(insert(92, 1))]);
     expect(together[0]).toMatchObject({ status: "rejected" });
 

@@ -39,7 +39,7 @@ describe("a file", () => {
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  it("is switched to the write-ahead log, unless told otherwise", async () => {
+  it("is switched to the write-ahead log, unless journalMode is keep", async () => {
     const mode = async () => (await client.execute("pragma journal_mode")).rows[0]?.journal_mode;
     expect(await mode()).toBe("wal");
     await client.execute("pragma journal_mode = delete");
@@ -66,7 +66,7 @@ describe("a file", () => {
     ],
   ];
 
-  it.each(works)("waits for another process with %s and does not hold the event loop", async (_, work) => {
+  it.each(works)("waits for another process with %s and does not block the event loop", async (_, work) => {
     const { released } = await holdLock(path, 700);
     const { ticks, ms } = await countTicks(work);
     expect(ms).toBeGreaterThan(400);
@@ -116,7 +116,7 @@ describe("a file", () => {
     expect(calls.filter((call) => call === "batch")).toHaveLength(4);
   });
 
-  it("commits what it says it wrote, also after a call of the client's owner met a lock", async () => {
+  it("commits what it reports as written, also after a call of the application met a lock", async () => {
     const { released } = await holdLock(path, 100);
     expect(String(await rejection(client.execute("insert into item values ('owner')")))).toContain("locked");
     await released;
@@ -126,7 +126,7 @@ describe("a file", () => {
     other.close();
   });
 
-  it("cuts off none of its own calls when it reconnects", async () => {
+  it("fails none of its calls when it reconnects", async () => {
     const hasty = libsql(client, { busyTimeoutMs: 0 });
     const { released } = await holdLock(path, 100);
     await rejection(hasty.run(insert("early")));
@@ -140,7 +140,7 @@ describe("a file", () => {
     expect(await stored()).toHaveLength(30);
   });
 
-  it("waits for a transaction of the client's owner without cutting it off", async () => {
+  it("waits for a transaction of the application without ending it", async () => {
     const transaction = await client.transaction("write");
     await transaction.execute("insert into item values ('owner')");
     const work = Promise.all([executor.run(insert("a")), executor.batch([insert("b"), insert("c")])]);
@@ -160,7 +160,7 @@ it("keeps an in-memory database", async () => {
   expect((await client.execute("pragma foreign_keys")).rows[0]?.foreign_keys).toBe(1);
 });
 
-it("keeps an in-memory database while its owner's transaction has the only connection", async () => {
+it("keeps an in-memory database while a transaction of the application has the only connection", async () => {
   client = createClient({ url: ":memory:" });
   executor = libsql(client);
   await executor.run({ sql: "create table item (id text primary key)", params: [] });

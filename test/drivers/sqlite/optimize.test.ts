@@ -32,7 +32,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "better-sqlite3-file", "libs
   },
 );
 
-test("a handle of better-sqlite3 keeps its own limit of an analysis", async () => {
+test("a better-sqlite3 handle keeps its analysis_limit", async () => {
   const db = new Database(":memory:");
   db.pragma("analysis_limit = 7");
   const executor = betterSqlite3(db);

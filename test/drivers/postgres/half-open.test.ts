@@ -22,13 +22,13 @@ async function fullPool(): Promise<Pool> {
   return pool;
 }
 
-/** Lets time go by for what measures how long something was silent. */
+/** Advances the clock that measures how long a connection was silent. */
 function later(ms: number): void {
   vi.spyOn(performance, "now").mockImplementation(() => now() + ms);
 }
 
 describe("half-open connections", () => {
-  it("are given up with the first that owed an answer for long, and none is waited for twice", async () => {
+  it("are all dropped once one did not answer for long, and none is waited for twice", async () => {
     const pool = await fullPool();
     const executor = pg(pool);
     db.proxy.silence();
@@ -42,7 +42,7 @@ describe("half-open connections", () => {
     expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([1, 1, 0]);
   });
 
-  it("leave nobody in the pool's queue", async () => {
+  it("leave no caller in the pool's queue", async () => {
     const pool = await fullPool();
     const executor = pg(pool);
     db.proxy.silence();
@@ -56,7 +56,7 @@ describe("half-open connections", () => {
     expect(await executor.run(alive)).toEqual([{ one: "1" }]);
   });
 
-  it("are given up also while they are opened", async () => {
+  it("are dropped also while they are opened", async () => {
     const pool = db.pool({ max: 2 });
     const executor = pg(pool, { listen: false });
     db.proxy.isSilent = true;
@@ -71,7 +71,7 @@ describe("half-open connections", () => {
     expect(await executor.run(alive)).toEqual([{ one: "1" }]);
   });
 
-  it("cost a caller in a hurry its own connection and no other", async () => {
+  it("are not suspected for a caller in a hurry, which costs only its connection", async () => {
     const pool = await fullPool();
     const executor = pg(pool);
     const hurry = new AbortController();
@@ -85,7 +85,7 @@ describe("half-open connections", () => {
     expect(pool.totalCount).toBe(3);
   });
 
-  it("leave the application's own waits for its pool as they are", async () => {
+  it("leave the application's waits for its pool unchanged", async () => {
     const pool = db.pool({ max: 1 });
     const before = { ...pool.options };
     await pg(pool).run(alive);
@@ -94,7 +94,7 @@ describe("half-open connections", () => {
 });
 
 describe("a worker whose connections all fall silent", () => {
-  it("goes on with new ones after a single answer that did not come", async () => {
+  it("continues with new ones after a single missing answer", async () => {
     const pool = await fullPool();
     const errors: string[] = [];
     const worker = new Worker(new Wadi(pg(pool, { listen: false })), {

@@ -43,9 +43,9 @@ it("a connection that ends in the packet that opens it fails its request, not th
   expect(status).toBe(0);
 });
 
-it("a client that a pool lends although it is lost is no reason to give the pool up", async () => {
+it("a lost client that a pool lends leaves the pool usable", async () => {
   const lost = new Client();
-  // What a client does whose server went away while it was idle.
+  // The state of a client whose server went away while it was idle.
   Object.assign(lost, { _queryable: false, release() {} });
   const lending: PgPoolLike = Object.assign(new EventEmitter(), {
     totalCount: 1,

@@ -56,7 +56,7 @@ it("a Neon client without a connection string is refused with its first call", a
   expect(String(error)).toContain("made without a database");
 });
 
-describe("a call inside one's own open transaction", () => {
+describe("a call inside the caller's open transaction", () => {
   it("of better-sqlite3 is refused, and says what to use", async () => {
     const db = new Database(":memory:");
     const wadi = new Wadi(betterSqlite3(db), NO_SECOND_TRY);
@@ -101,7 +101,7 @@ describe("a call inside one's own open transaction", () => {
     client.close();
   });
 
-  it("of better-sqlite3 is waited for by a worker, which has begun none", async () => {
+  it("of better-sqlite3 makes a worker wait, because the worker did not begin it", async () => {
     const db = new Database(":memory:");
     const wadi = new Wadi(betterSqlite3(db));
     await wadi.submit("a", 1);
@@ -136,7 +136,7 @@ describe("a call inside one's own open transaction", () => {
   });
 });
 
-it("a wrong password is refused at once, and one that worked before is waited for", async () => {
+it("a wrong password fails immediately, and one that worked before is retried", async () => {
   const url = new URL(await createDatabase());
   const admin = new Client(postgresUrl());
   await admin.connect();
