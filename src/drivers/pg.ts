@@ -1,6 +1,7 @@
 /**
- * The driver for Postgres with node-pg, on Node.js or wherever it runs. It has interactive transactions, and push with
- * LISTEN; both need a pool.
+ * The driver for Postgres with node-pg, on Node.js and other platforms with TCP sockets. A pool has interactive
+ * transactions and, with three connections or more, push with LISTEN. A single client has no interactive
+ * transactions, and push only with `listen: true`.
  */
 
 import { InvalidArgument } from "../core/errors/wadi-error.ts";

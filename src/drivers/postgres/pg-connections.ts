@@ -1,3 +1,5 @@
+// How a node-pg executor gets its connections: the interface of a pool and of a shared client, and what they lend.
+
 import type { SerialQueue } from "../shared/serial-queue.ts";
 import type { PgClientLike } from "./pg-client.ts";
 

@@ -1,3 +1,5 @@
+// Identifies the database of a node-pg client, so that executors of one database in a process notify each other.
+
 /** The part of a `Pool`'s `options`, and of a `Client` itself, that says where the database is. */
 interface Address {
   readonly connectionString?: string | undefined;

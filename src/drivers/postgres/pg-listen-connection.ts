@@ -1,3 +1,5 @@
+// One connection to Postgres that listens: it delivers notifications, and checks that they still arrive.
+
 import type { PgNotification } from "./pg-client.ts";
 import type { ListenClient } from "./pg-connections.ts";
 import { type Notify, stillReceives, verifyReceives } from "./pg-delivery-check.ts";

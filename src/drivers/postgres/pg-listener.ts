@@ -1,3 +1,5 @@
+// LISTEN over node-pg: one connection for all subscribers of a pool, and each executor's share of it.
+
 import type { ListenClient } from "./pg-connections.ts";
 import type { Notify } from "./pg-delivery-check.ts";
 import { ListenConnection, type Subscription } from "./pg-listen-connection.ts";

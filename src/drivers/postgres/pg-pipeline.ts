@@ -1,3 +1,5 @@
+// Writes several statements to node-pg's wire connection at once, so that a batch is one round trip.
+
 import type { Row, Statement, Value } from "../../core/executor.ts";
 import type { PgConnectionLike } from "./pg-client.ts";
 

@@ -1,3 +1,5 @@
+// Recognizes the errors of a platform's quotas.
+
 /** What platforms answer when an account, a plan or an invocation has used up its quota. Nothing was written. */
 const OVER_QUOTA = [
   /\bquota\b/i,

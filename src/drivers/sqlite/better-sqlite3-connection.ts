@@ -1,3 +1,5 @@
+// Runs an executor's calls on a better-sqlite3 handle: in groups, in transactions, and after other connections' locks.
+
 import type { Executor, OpenTransaction, SendOptions } from "../../core/executor.ts";
 import type { ExecutorTraits } from "../shared/executor-traits.ts";
 import { type BetterSqlite3Like, isInTransaction } from "./better-sqlite3-client.ts";

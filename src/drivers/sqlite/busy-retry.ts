@@ -1,4 +1,4 @@
-// Waits for SQLite's locks on timers.
+// Waits for SQLite's locks without blocking the event loop.
 
 /** How long to wait for a lock if neither the caller nor the client says: 5 seconds, the usual busy timeout. */
 export const DEFAULT_BUSY_TIMEOUT_MS = 5000;

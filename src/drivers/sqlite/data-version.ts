@@ -1,3 +1,5 @@
+// Push for SQLite: notices the commits of other connections to a file by reading its data version.
+
 import type { Executor } from "../../core/executor.ts";
 
 type Listen = NonNullable<Executor["listen"]>;

@@ -1,3 +1,5 @@
+// Commits the statements of several callers together on a better-sqlite3 handle; group-queue.ts collects them.
+
 import type { Row } from "../../core/executor.ts";
 import type { BorrowedHandle } from "./better-sqlite3-handle.ts";
 import type { GroupMember, Outcome } from "./group-queue.ts";

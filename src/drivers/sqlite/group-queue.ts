@@ -1,3 +1,5 @@
+// Collects the statements of concurrent callers into groups, which group-commit.ts commits together.
+
 import type { Row, Statement } from "../../core/executor.ts";
 
 /** One caller's statements, waiting to be run. */
