@@ -40,7 +40,6 @@ export type {
 } from "./core/operations/control.ts";
 export type { StatusCounts, TaskState } from "./core/operations/read.ts";
 export type { SubmitOutcome, SubmittedTask } from "./core/operations/submit.ts";
-export type { CallOptions } from "./core/session/call-options.ts";
 export type { RetryPolicy } from "./core/session/retry-policy.ts";
 export {
   type ConflictPolicy,
@@ -56,7 +55,7 @@ export {
   type TaskFailure,
   type TaskStatus,
 } from "./core/task.ts";
-export type { ReadCallOptions, SubmitCallOptions } from "./producer/call-options.ts";
+export type { CallOptions, SubmitCallOptions } from "./producer/call-options.ts";
 export {
   type AnyTaskDefinition,
   defineTask,

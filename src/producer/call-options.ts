@@ -1,9 +1,15 @@
+/** The options that end a call, as an application passes them, and their checks. */
 import { InvalidArgument } from "../core/errors/errors.ts";
-import { type CallOptions, refuseOpenTransaction } from "../core/session/call-options.ts";
+import { type OperationOptions, refuseOpenTransaction } from "../core/session/operation-options.ts";
 import { onlyKnown, optionalSignal } from "../core/validate.ts";
 
-/** What may end a read or a control: the last argument of each. */
-export type ReadCallOptions = Pick<CallOptions, "signal" | "deadlineMs">;
+/** What may end a call: the last argument of each method that reads or controls tasks. */
+export interface CallOptions {
+  /** Ends the call with the signal's reason. @default none */
+  readonly signal?: AbortSignal | undefined;
+  /** When the call ends at the latest, answered or not, in epoch milliseconds. @default 30 seconds from now */
+  readonly deadlineMs?: number | undefined;
+}
 
 /** When a submit ends at the latest. */
 export interface SubmitCallOptions {
@@ -25,7 +31,7 @@ const CALL_OPTIONS = Object.keys({ signal: true, deadlineMs: true } satisfies Re
 >);
 
 /** The checked options of a call of application code. @throws {InvalidArgument} */
-export function directCall(what: string, call: SubmitCallOptions | undefined): CallOptions {
+export function directCall(what: string, call: SubmitCallOptions | undefined): OperationOptions {
   return refuseOpenTransaction(checkCall(what, call));
 }
 

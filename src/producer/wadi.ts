@@ -7,9 +7,9 @@ import { Store } from "../core/session/store.ts";
 import type { Task, TaskFailure } from "../core/task.ts";
 import { integer, onlyKnown, text } from "../core/validate.ts";
 import {
+  type CallOptions,
   checkCall,
   directCall,
-  type ReadCallOptions,
   type SubmitCallOptions,
   splitCall,
 } from "./call-options.ts";
@@ -185,9 +185,9 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
 
   get<Payload = unknown, Result = unknown>(
     id: string,
-    call?: ReadCallOptions,
+    call?: CallOptions,
   ): Promise<Task<Payload, Result> | null>;
-  get<T extends AnyTaskDefinition>(task: T, id: string, call?: ReadCallOptions): Promise<TaskOf<T> | null>;
+  get<T extends AnyTaskDefinition>(task: T, id: string, call?: CallOptions): Promise<TaskOf<T> | null>;
   // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
   async get(...args: readonly unknown[]): Promise<any> {
     return readTask(this.#store, byId, args as unknown as ReadArguments);
@@ -195,71 +195,67 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
 
   getByKey<Payload = unknown, Result = unknown>(
     key: string,
-    call?: ReadCallOptions,
+    call?: CallOptions,
   ): Promise<Task<Payload, Result> | null>;
-  getByKey<T extends AnyTaskDefinition>(
-    task: T,
-    key: string,
-    call?: ReadCallOptions,
-  ): Promise<TaskOf<T> | null>;
+  getByKey<T extends AnyTaskDefinition>(task: T, key: string, call?: CallOptions): Promise<TaskOf<T> | null>;
   // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
   async getByKey(...args: readonly unknown[]): Promise<any> {
     return readTask(this.#store, byKey, args as unknown as ReadArguments);
   }
 
-  async getStatus(id: string, call?: ReadCallOptions): Promise<TaskState | null> {
+  async getStatus(id: string, call?: CallOptions): Promise<TaskState | null> {
     return this.#store.getStatus(byId(id), directCall("getStatus", call));
   }
 
-  async getStatusByKey(key: string, call?: ReadCallOptions): Promise<TaskState | null> {
+  async getStatusByKey(key: string, call?: CallOptions): Promise<TaskState | null> {
     return this.#store.getStatus(byKey(key), directCall("getStatusByKey", call));
   }
 
-  async failures(id: string, call?: ReadCallOptions): Promise<TaskFailure[]> {
+  async failures(id: string, call?: CallOptions): Promise<TaskFailure[]> {
     return this.#store.failures(text("id", id), directCall("failures", call));
   }
 
-  async list(options: ListOptions = {}, call?: ReadCallOptions): Promise<Task[]> {
+  async list(options: ListOptions = {}, call?: CallOptions): Promise<Task[]> {
     return this.#store.list(checkList(options), directCall("list", call));
   }
 
-  async stats(queues?: readonly string[], call?: ReadCallOptions): Promise<Record<string, StatusCounts>> {
+  async stats(queues?: readonly string[], call?: CallOptions): Promise<Record<string, StatusCounts>> {
     return this.#store.stats(checkQueues(queues), directCall("stats", call));
   }
 
-  async queueDepth(queue: string, call?: ReadCallOptions): Promise<number> {
+  async queueDepth(queue: string, call?: CallOptions): Promise<number> {
     return this.#store.queueDepth(text("queue", queue), directCall("queueDepth", call));
   }
 
-  async queueHeadroom(queue: string, maxDepth: number, call?: ReadCallOptions): Promise<number> {
+  async queueHeadroom(queue: string, maxDepth: number, call?: CallOptions): Promise<number> {
     const [name, max] = [text("queue", queue), integer("maxDepth", maxDepth, 1, 1_000_000)];
     return this.#store.queueHeadroom(name, max, directCall("queueHeadroom", call));
   }
 
-  async cancel(id: string, call?: ReadCallOptions): Promise<CanceledTask | null> {
+  async cancel(id: string, call?: CallOptions): Promise<CanceledTask | null> {
     return cancelTask(this.#internals, byId(id), call);
   }
 
-  async cancelByKey(key: string, call?: ReadCallOptions): Promise<CanceledTask | null> {
+  async cancelByKey(key: string, call?: CallOptions): Promise<CanceledTask | null> {
     return cancelTask(this.#internals, byKey(key), call);
   }
 
-  async retry(id: string, options?: RetryOptions, call?: ReadCallOptions): Promise<RetriedTask | null> {
+  async retry(id: string, options?: RetryOptions, call?: CallOptions): Promise<RetriedTask | null> {
     return retryTask(this.#internals, byId(id), options, call);
   }
 
-  async retryByKey(key: string, options?: RetryOptions, call?: ReadCallOptions): Promise<RetriedTask | null> {
+  async retryByKey(key: string, options?: RetryOptions, call?: CallOptions): Promise<RetriedTask | null> {
     return retryTask(this.#internals, byKey(key), options, call);
   }
 
-  async purge(options: PurgeOptions, call?: ReadCallOptions): Promise<number> {
+  async purge(options: PurgeOptions, call?: CallOptions): Promise<number> {
     return this.#store.purge(checkPurge(options), directCall("purge", call));
   }
 
   async sweep(
     rules: readonly RetentionRule[],
     options: SweepOptions = {},
-    call?: ReadCallOptions,
+    call?: CallOptions,
   ): Promise<SweepResult> {
     const limit = checkSweep(options);
     return this.#store.sweep(checkRetention(rules), limit, directCall("sweep", call));

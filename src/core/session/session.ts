@@ -7,9 +7,9 @@ import { explainVersion, isGuarded, otherVersion } from "../migrations/protocol-
 import { type Operation, type SqlTarget, single } from "../operations/operation.ts";
 import { bind } from "../operations/statement.ts";
 import { sleep } from "../timers.ts";
-import { type CallOptions, type Deadline, deadlineOf } from "./call-options.ts";
 import { executorOfCall } from "./executor-of-call.ts";
 import { driverError, isTransient, lateError, mayBeGuard } from "./failure.ts";
+import { type Deadline, deadlineOf, type OperationOptions } from "./operation-options.ts";
 import type { QueryMeter } from "./query-meter.ts";
 import { RequestAbort } from "./request-abort.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
@@ -44,7 +44,7 @@ export class Session {
     return { dialect, protocol, nowMs: this.#clock === undefined ? null : this.#clock() };
   }
 
-  async execute<T>(operation: Operation<T>, call: CallOptions = {}): Promise<T> {
+  async execute<T>(operation: Operation<T>, call: OperationOptions = {}): Promise<T> {
     let current = operation;
     let hasMigrated = false;
     const deadline = deadlineOf(call, OPERATION_MS);
@@ -80,7 +80,7 @@ export class Session {
   }
 
   /** The result of something made of several operations, unless the caller's signal or deadline comes first. */
-  untilDeadline<T>(name: string, result: Promise<T>, call: CallOptions): Promise<T> {
+  untilDeadline<T>(name: string, result: Promise<T>, call: OperationOptions): Promise<T> {
     return this.#until(deadlineOf(call, Number.POSITIVE_INFINITY), name, result);
   }
 
@@ -91,7 +91,7 @@ export class Session {
   /**
    * @throws {ProtocolVersionMismatch} if that is why a request was refused. Any other failure is left to the caller.
    */
-  async #checkVersion(name: string, deadline: Deadline, { meter }: CallOptions): Promise<void> {
+  async #checkVersion(name: string, deadline: Deadline, { meter }: OperationOptions): Promise<void> {
     const abort = new RequestAbort();
     const explained = explainVersion(executorOfCall(this.executor, abort, meter));
     await this.#until(deadline, name, explained, abort).catch((reason: unknown) => {
@@ -110,7 +110,7 @@ export class Session {
   }
 
   /** Applies the migrations that are missing. Calls in flight share one run. */
-  migrate(options?: MigrateOptions, call: CallOptions = {}): Promise<void> {
+  migrate(options?: MigrateOptions, call: OperationOptions = {}): Promise<void> {
     const deadline = deadlineOf(call, MIGRATION_MS);
     if (options === undefined) return this.#migrateOnce(deadline, "migrate");
     // A run in flight may have other options.

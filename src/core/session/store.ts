@@ -41,7 +41,7 @@ import { type Settlement, type SettleResult, type Start, settle } from "../opera
 import { type NewTask, type SubmittedTask, submit } from "../operations/submit.ts";
 import type { Task, TaskFailure } from "../task.ts";
 import { show } from "../validate.ts";
-import type { CallOptions } from "./call-options.ts";
+import type { OperationOptions } from "./operation-options.ts";
 import { inPages } from "./pages.ts";
 import { checkRetryPolicy, type RetryPolicy } from "./retry-policy.ts";
 import { Session } from "./session.ts";
@@ -80,7 +80,7 @@ export class Store {
   #run<Args extends unknown[], T>(
     build: (target: SqlTarget, ...args: Args) => Operation<T>,
     args: Args,
-    call?: CallOptions,
+    call?: OperationOptions,
   ): Promise<T> {
     return this.session.execute(build(this.session.target, ...args), call);
   }
@@ -92,7 +92,7 @@ export class Store {
    */
   submit(
     tasks: readonly NewTask[],
-    call?: CallOptions,
+    call?: OperationOptions,
     parent?: LeaseRef,
     isResent = false,
   ): Promise<SubmittedTask[]> {
@@ -104,31 +104,31 @@ export class Store {
     );
   }
 
-  get(ref: TaskRef, call?: CallOptions): Promise<Task | null> {
+  get(ref: TaskRef, call?: OperationOptions): Promise<Task | null> {
     return this.#run(getTask, [ref], call);
   }
 
   /** In as many requests as their answers need. */
-  getMany(ids: readonly string[], call?: CallOptions): Promise<Task[]> {
+  getMany(ids: readonly string[], call?: OperationOptions): Promise<Task[]> {
     return inPages(0, ids.length, (first, count) =>
       this.#run(getTasks, [ids.slice(first, first + count)], call),
     );
   }
 
-  getStatus(ref: TaskRef, call?: CallOptions): Promise<TaskState | null> {
+  getStatus(ref: TaskRef, call?: OperationOptions): Promise<TaskState | null> {
     return this.#run(getStatus, [ref], call);
   }
 
-  getStates(refs: TaskRefs, call?: CallOptions): Promise<RefState[]> {
+  getStates(refs: TaskRefs, call?: OperationOptions): Promise<RefState[]> {
     return this.#run(getStates, [refs], call);
   }
 
-  failures(id: string, call?: CallOptions): Promise<TaskFailure[]> {
+  failures(id: string, call?: OperationOptions): Promise<TaskFailure[]> {
     return this.#run(listFailures, [id], call);
   }
 
   /** In as many requests as their answers need. Tasks that were submitted between two of them are not listed twice. */
-  async list(filter: ListFilter, call?: CallOptions): Promise<Task[]> {
+  async list(filter: ListFilter, call?: OperationOptions): Promise<Task[]> {
     const { skip_tasks, max_tasks } = filter;
     const tasks = await inPages(skip_tasks, max_tasks, (first, count) =>
       this.#run(listTasks, [{ ...filter, skip_tasks: first, max_tasks: count }], call),
@@ -136,27 +136,27 @@ export class Store {
     return [...new Map(tasks.map((task) => [task.id, task])).values()];
   }
 
-  stats(queues: readonly string[] | null, call?: CallOptions): Promise<Record<string, StatusCounts>> {
+  stats(queues: readonly string[] | null, call?: OperationOptions): Promise<Record<string, StatusCounts>> {
     return this.#run(stats, [queues], call);
   }
 
-  queueDepth(queue: string, call?: CallOptions): Promise<number> {
+  queueDepth(queue: string, call?: OperationOptions): Promise<number> {
     return this.#run(queueDepth, [queue], call);
   }
 
-  queueHeadroom(queue: string, maxDepth: number, call?: CallOptions): Promise<number> {
+  queueHeadroom(queue: string, maxDepth: number, call?: OperationOptions): Promise<number> {
     return this.#run(queueHeadroom, [queue, maxDepth], call);
   }
 
-  cancel(ref: TaskRef, call?: CallOptions): Promise<CanceledTask | null> {
+  cancel(ref: TaskRef, call?: OperationOptions): Promise<CanceledTask | null> {
     return this.#run(cancelTask, [ref], call);
   }
 
-  retry(ref: TaskRef, resetAttempt: boolean, call?: CallOptions): Promise<RetriedTask | null> {
+  retry(ref: TaskRef, resetAttempt: boolean, call?: OperationOptions): Promise<RetriedTask | null> {
     return this.#run(retryTask, [ref, resetAttempt], call);
   }
 
-  purge(filter: PurgeFilter, call?: CallOptions): Promise<number> {
+  purge(filter: PurgeFilter, call?: OperationOptions): Promise<number> {
     return this.#run(purgeTasks, [filter], call);
   }
 
@@ -164,33 +164,33 @@ export class Store {
   async sweep(
     rules: Retention,
     { limit }: { readonly limit: number },
-    call?: CallOptions,
+    call?: OperationOptions,
   ): Promise<SweepResult> {
     if (rules.length === 0) return { purged: 0, more: false };
     return this.#run(sweepTasks, [rules, limit], call);
   }
 
-  claim(request: ClaimRequest, call?: CallOptions): Promise<ClaimResult> {
+  claim(request: ClaimRequest, call?: OperationOptions): Promise<ClaimResult> {
     return this.session.execute(claim(this.session.target, request, this.#claimBytes), call);
   }
 
-  heartbeat(held: readonly LeaseRef[], leaseMs: number, call?: CallOptions): Promise<LeaseRenewal[]> {
+  heartbeat(held: readonly LeaseRef[], leaseMs: number, call?: OperationOptions): Promise<LeaseRenewal[]> {
     return this.#run(renewLeases, [held, leaseMs], call);
   }
 
   /** Reads which of these leases are still held, and whether a cancel of their tasks was requested. */
-  checkLeases(held: readonly LeaseRef[], call?: CallOptions): Promise<LeaseRenewal[]> {
+  checkLeases(held: readonly LeaseRef[], call?: OperationOptions): Promise<LeaseRenewal[]> {
     return this.#run(checkLeases, [held], call);
   }
 
-  progress(held: LeaseRef, report: ProgressReport, call?: CallOptions): Promise<LeaseRenewal | null> {
+  progress(held: LeaseRef, report: ProgressReport, call?: OperationOptions): Promise<LeaseRenewal | null> {
     return this.#run(updateProgress, [held, report], call);
   }
 
   /** @param resent Whether the same was sent before and may have been committed: then its effect is found again. */
   settle(
     settlements: readonly (Settlement | Start)[],
-    call?: CallOptions,
+    call?: OperationOptions,
     resent = false,
   ): Promise<SettleResult[]> {
     const operation = settle(this.session.target, settlements, this.maxBytes);
@@ -205,7 +205,7 @@ export class Store {
   settleAndClaim(
     settlements: readonly (Settlement | Start)[],
     request: ClaimRequest,
-    call?: CallOptions,
+    call?: OperationOptions,
     resent = false,
   ): Promise<[settled: SettleResult[], claimed: ClaimResult]> {
     const { target } = this.session;

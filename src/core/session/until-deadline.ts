@@ -2,7 +2,7 @@
 
 import { monotonicMs } from "../clock.ts";
 import { MAX_TIMER_MS, sleep } from "../timers.ts";
-import type { Deadline } from "./call-options.ts";
+import type { Deadline } from "./operation-options.ts";
 import type { RequestAbort } from "./request-abort.ts";
 
 /** Turns of the microtask queue in which an engine in this process answers, so that no timer is set for it. */

@@ -1,6 +1,6 @@
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
-import type { CallOptions } from "../../core/session/call-options.ts";
+import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Store } from "../../core/session/store.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
 import { integer } from "../../core/validate.ts";
@@ -34,7 +34,7 @@ export class Backpressure {
    * @throws {InvalidArgument} if they are more than a queue may ever hold.
    * @throws {QueueFull} if there is no room in time.
    */
-  async admit(tasks: readonly NewTask[], call: CallOptions = {}): Promise<void> {
+  async admit(tasks: readonly NewTask[], call: OperationOptions = {}): Promise<void> {
     if (this.#maxDepth === undefined) return;
     const passes: [gate: QueueGate, tasks: readonly NewTask[]][] = [];
     for (const [queue, members] of byQueue(tasks)) {

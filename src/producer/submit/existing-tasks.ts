@@ -1,6 +1,6 @@
 /** Finds the submits that need no room in a full queue, because the task that their key has is their answer. */
 import type { NewTask } from "../../core/operations/submit.ts";
-import type { CallOptions } from "../../core/session/call-options.ts";
+import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Store } from "../../core/session/store.ts";
 import { isTerminal, type TaskStatus } from "../../core/task.ts";
 
@@ -8,7 +8,7 @@ import { isTerminal, type TaskStatus } from "../../core/task.ts";
 export async function countWithExistingTask(
   store: Store,
   keyed: readonly NewTask[],
-  call: CallOptions,
+  call: OperationOptions,
 ): Promise<number> {
   const keys = [...new Set(keyed.map(({ key }) => key!))];
   const states = await store.getStates({ ids: [], watched: [], keys }, call);
@@ -46,7 +46,7 @@ async function findYoung(
   store: Store,
   throttled: readonly NewTask[],
   idOf: (key: string) => string,
-  call: CallOptions,
+  call: OperationOptions,
 ): Promise<Set<NewTask>> {
   if (throttled.length === 0) return new Set();
   const tasks = await store.getMany([...new Set(throttled.map(({ key }) => idOf(key!)))], call);

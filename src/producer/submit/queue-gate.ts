@@ -2,7 +2,7 @@ import { backoffDelay } from "../../core/backoff.ts";
 import { monotonicMs } from "../../core/clock.ts";
 import { QueueFull } from "../../core/errors/errors.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
-import { type CallOptions, hasEnded } from "../../core/session/call-options.ts";
+import { hasEnded, type OperationOptions } from "../../core/session/operation-options.ts";
 import type { Store } from "../../core/session/store.ts";
 import { sleep } from "../../core/timers.ts";
 import { countWithExistingTask } from "./existing-tasks.ts";
@@ -26,7 +26,7 @@ interface Waiter {
   withoutRoom: { readonly count: number; readonly readAt: number };
   readonly beganAtMs: number;
   readonly endMs: number;
-  readonly call: CallOptions;
+  readonly call: OperationOptions;
   /** The tick at which it came, or resumed after a pause. */
   cameAt: number;
   resolve(): void;
@@ -56,7 +56,7 @@ export class QueueGate {
    *
    * @throws {QueueFull} if there is none in time.
    */
-  pass(tasks: readonly NewTask[], call: CallOptions): Promise<void> {
+  pass(tasks: readonly NewTask[], call: OperationOptions): Promise<void> {
     return new Promise((resolve, reject) => {
       const beganAtMs = monotonicMs();
       const waiter: Waiter = {

@@ -1,11 +1,11 @@
 import type { LeaseRef } from "../../core/operations/lease.ts";
 import type { NewTask, SubmittedTask } from "../../core/operations/submit.ts";
-import type { CallOptions } from "../../core/session/call-options.ts";
+import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { SendOptions } from "./submit-batcher.ts";
 
 /** The stages of a submit that need the database. */
 export interface SubmissionStages {
-  admit(tasks: readonly NewTask[], call?: CallOptions): Promise<void>;
+  admit(tasks: readonly NewTask[], call?: OperationOptions): Promise<void>;
   send(task: NewTask, options: SendOptions): Promise<SubmittedTask>;
 }
 
@@ -46,13 +46,13 @@ export class Submission {
   }
 
   /** @throws {QueueFull} if its queue gets no room in time. */
-  async admit(call?: CallOptions): Promise<void> {
+  async admit(call?: OperationOptions): Promise<void> {
     if (!this.#isAdmitted) await this.#stages.admit([this.#task], call);
     this.#isAdmitted = true;
   }
 
   /** @throws {AlreadyExists} if it was rejected. */
-  send(call?: CallOptions): Promise<SubmittedTask> {
+  send(call?: OperationOptions): Promise<SubmittedTask> {
     const isResent = this.#isSent;
     this.#isSent = true;
     return this.#stages.send(this.#task, { parent: this.#parent, call, isResent });

@@ -2,14 +2,14 @@ import { isRefusal } from "../../core/errors/errors.ts";
 import type { LeaseRef } from "../../core/operations/lease.ts";
 import { type SplitLimits, splitTasks } from "../../core/operations/split-tasks.ts";
 import type { NewTask, SubmittedTask } from "../../core/operations/submit.ts";
-import { type CallOptions, hasEnded } from "../../core/session/call-options.ts";
+import { hasEnded, type OperationOptions } from "../../core/session/operation-options.ts";
 import { isTooLarge } from "../../core/session/pages.ts";
 
 /** How a submit is sent. */
 export interface SendOptions {
   /** The lease without which the task is refused. */
   readonly parent?: LeaseRef | undefined;
-  readonly call?: CallOptions | undefined;
+  readonly call?: OperationOptions | undefined;
   /** Whether the same was sent before and may have been committed. */
   readonly isResent?: boolean | undefined;
 }

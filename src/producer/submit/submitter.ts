@@ -2,7 +2,7 @@ import { AlreadyExists, InvalidArgument } from "../../core/errors/errors.ts";
 import { fenceKeys } from "../../core/operations/fence-keys.ts";
 import { splitTasks } from "../../core/operations/split-tasks.ts";
 import { type NewTask, type SubmittedTask, submit } from "../../core/operations/submit.ts";
-import { type CallOptions, refuseOpenTransaction } from "../../core/session/call-options.ts";
+import { type OperationOptions, refuseOpenTransaction } from "../../core/session/operation-options.ts";
 import { isTooLarge } from "../../core/session/pages.ts";
 import type { Store } from "../../core/session/store.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
@@ -64,7 +64,7 @@ export class Submitter {
   }
 
   /** All stages, for one task. With the lineage of a held task, `LostLease` once that lease is gone. */
-  async submit(request: SubmitRequest, call?: CallOptions): Promise<SubmittedTask> {
+  async submit(request: SubmitRequest, call?: OperationOptions): Promise<SubmittedTask> {
     const submission = await this.begin(request);
     await submission.admit(call);
     return submission.send(call);
@@ -87,7 +87,7 @@ export class Submitter {
   async submitMany(
     task: string | AnyTaskDefinition,
     entries: readonly SubmitEntry[],
-    call: CallOptions = {},
+    call: OperationOptions = {},
   ): Promise<SubmittedTask[]> {
     const prepared = this.prepareMany(task, entries);
     await Promise.all(validateEntries(task, prepared));
@@ -119,7 +119,7 @@ export class Submitter {
     if (news.length > 0) this.#notifier.queued([...new Set(news.map(({ queue }) => queue))]);
   }
 
-  async #admit(prepared: readonly NewTask[], call?: CallOptions): Promise<void> {
+  async #admit(prepared: readonly NewTask[], call?: OperationOptions): Promise<void> {
     const admitted = this.#backpressure.admit(prepared, call);
     return call === undefined ? admitted : this.#store.session.untilDeadline("submit", admitted, call);
   }
@@ -144,7 +144,11 @@ export class Submitter {
   }
 
   /** Queues all of them, or none if a key belongs to another name: one outcome among many is easily overlooked. */
-  async #sendMany(tasks: readonly NewTask[], call: CallOptions, isResent = false): Promise<SubmittedTask[]> {
+  async #sendMany(
+    tasks: readonly NewTask[],
+    call: OperationOptions,
+    isResent = false,
+  ): Promise<SubmittedTask[]> {
     const { target } = this.#store.session;
     const operation = fenceKeys(target, tasks, submit(target, tasks, isResent), { rejects: false });
     try {
@@ -164,7 +168,7 @@ export class Submitter {
   /** The error of a fence carries ids only. */
   async #withExistingName(
     { key, taskId, submittedName }: AlreadyExists,
-    call: CallOptions,
+    call: OperationOptions,
   ): Promise<AlreadyExists> {
     const existing = (await this.#store.get({ id: taskId }, call))?.name;
     return new AlreadyExists(key, taskId, { submitted: submittedName, existing });

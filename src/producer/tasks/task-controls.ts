@@ -4,7 +4,7 @@ import type { CanceledTask, PurgeFilter, RetriedTask, SweepResult } from "../../
 import type { TaskRef } from "../../core/operations/read.ts";
 import { isTerminal, TERMINAL_STATUSES } from "../../core/task.ts";
 import { integer, oneOf, onlyKnown, optionalText, show } from "../../core/validate.ts";
-import { directCall, type ReadCallOptions } from "../call-options.ts";
+import { type CallOptions, directCall } from "../call-options.ts";
 import type { WadiInternals } from "../internals.ts";
 import type { RetentionRule } from "./retention.ts";
 
@@ -14,18 +14,18 @@ export interface TaskControls {
    * Cancels a queued task at once, asks a running one to stop, and returns it; null if there is none. `outcome` says what
    * was done: `unchanged` if it had ended, or was asked before.
    */
-  cancel(id: string, call?: ReadCallOptions): Promise<CanceledTask | null>;
-  cancelByKey(key: string, call?: ReadCallOptions): Promise<CanceledTask | null>;
+  cancel(id: string, call?: CallOptions): Promise<CanceledTask | null>;
+  cancelByKey(key: string, call?: CallOptions): Promise<CanceledTask | null>;
 
   /**
    * Queues a failed or canceled task again and returns it; null if there is none. `outcome` is `unchanged` if it is queued
    * or running, or has succeeded. A newer task keeps the key that it took: then this one runs without, and `key` is null.
    */
-  retry(id: string, options?: RetryOptions, call?: ReadCallOptions): Promise<RetriedTask | null>;
-  retryByKey(key: string, options?: RetryOptions, call?: ReadCallOptions): Promise<RetriedTask | null>;
+  retry(id: string, options?: RetryOptions, call?: CallOptions): Promise<RetriedTask | null>;
+  retryByKey(key: string, options?: RetryOptions, call?: CallOptions): Promise<RetriedTask | null>;
 
   /** Deletes terminal tasks, oldest first, with their keys, and returns how many. */
-  purge(options: PurgeOptions, call?: ReadCallOptions): Promise<number>;
+  purge(options: PurgeOptions, call?: CallOptions): Promise<number>;
 
   /**
    * Deletes the finished tasks that no rule keeps any longer, with their keys and history, in one round trip.
@@ -33,11 +33,7 @@ export interface TaskControls {
    *
    * @throws {InvalidArgument} naming the option of a rule that is wrong.
    */
-  sweep(
-    rules: readonly RetentionRule[],
-    options?: SweepOptions,
-    call?: ReadCallOptions,
-  ): Promise<SweepResult>;
+  sweep(rules: readonly RetentionRule[], options?: SweepOptions, call?: CallOptions): Promise<SweepResult>;
 }
 
 export interface PurgeOptions {
@@ -97,7 +93,7 @@ export function checkSweep(options: SweepOptions): { readonly limit: number } {
 export async function cancelTask(
   { store, notifier }: WadiInternals,
   ref: TaskRef,
-  call?: ReadCallOptions,
+  call?: CallOptions,
 ): Promise<CanceledTask | null> {
   const task = await store.cancel(ref, directCall("cancel", call));
   if (task === null) return null;
@@ -111,7 +107,7 @@ export async function retryTask(
   { store, notifier }: WadiInternals,
   ref: TaskRef,
   options: RetryOptions = {},
-  call?: ReadCallOptions,
+  call?: CallOptions,
 ): Promise<RetriedTask | null> {
   onlyKnown("retry", options, ["resetAttempt"]);
   const { resetAttempt = false } = options;

@@ -4,7 +4,7 @@ import type { ListFilter, StatusCounts, TaskRef, TaskState } from "../../core/op
 import type { Store } from "../../core/session/store.ts";
 import { TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "../../core/task.ts";
 import { integer, oneOf, onlyKnown, optionalText, show, text } from "../../core/validate.ts";
-import { directCall, type ReadCallOptions } from "../call-options.ts";
+import { type CallOptions, directCall } from "../call-options.ts";
 import { type AnyTaskDefinition, noDefinition } from "../define-task.ts";
 import type { TaskOf } from "../task-types.ts";
 
@@ -18,39 +18,35 @@ export interface TaskReads {
    */
   get<Payload = unknown, Result = unknown>(
     id: string,
-    call?: ReadCallOptions,
+    call?: CallOptions,
   ): Promise<Task<Payload, Result> | null>;
-  get<T extends AnyTaskDefinition>(task: T, id: string, call?: ReadCallOptions): Promise<TaskOf<T> | null>;
+  get<T extends AnyTaskDefinition>(task: T, id: string, call?: CallOptions): Promise<TaskOf<T> | null>;
 
   /** `get` for the task a key points at. */
   getByKey<Payload = unknown, Result = unknown>(
     key: string,
-    call?: ReadCallOptions,
+    call?: CallOptions,
   ): Promise<Task<Payload, Result> | null>;
-  getByKey<T extends AnyTaskDefinition>(
-    task: T,
-    key: string,
-    call?: ReadCallOptions,
-  ): Promise<TaskOf<T> | null>;
+  getByKey<T extends AnyTaskDefinition>(task: T, key: string, call?: CallOptions): Promise<TaskOf<T> | null>;
 
   /** Reads only what changes while a task waits and runs: status, progress, message and attempt. */
-  getStatus(id: string, call?: ReadCallOptions): Promise<TaskState | null>;
-  getStatusByKey(key: string, call?: ReadCallOptions): Promise<TaskState | null>;
+  getStatus(id: string, call?: CallOptions): Promise<TaskState | null>;
+  getStatusByKey(key: string, call?: CallOptions): Promise<TaskState | null>;
 
   /** The attempts of a task that failed or whose lease ran out, oldest first; empty also if there is no such task. */
-  failures(id: string, call?: ReadCallOptions): Promise<TaskFailure[]>;
+  failures(id: string, call?: CallOptions): Promise<TaskFailure[]>;
 
   /** Lists tasks, newest first. */
-  list(options?: ListOptions, call?: ReadCallOptions): Promise<Task[]>;
+  list(options?: ListOptions, call?: CallOptions): Promise<Task[]>;
 
   /** Counts tasks by queue and status. Queues that are asked for are always present. */
-  stats(queues?: readonly string[], call?: ReadCallOptions): Promise<Record<string, StatusCounts>>;
+  stats(queues?: readonly string[], call?: CallOptions): Promise<Record<string, StatusCounts>>;
 
   /** Counts the queued tasks of a queue, due or not. Reads no other tasks. */
-  queueDepth(queue: string, call?: ReadCallOptions): Promise<number>;
+  queueDepth(queue: string, call?: CallOptions): Promise<number>;
 
   /** How many more tasks the queue takes before `maxDepth` are queued. Reads at most `maxDepth` rows. */
-  queueHeadroom(queue: string, maxDepth: number, call?: ReadCallOptions): Promise<number>;
+  queueHeadroom(queue: string, maxDepth: number, call?: CallOptions): Promise<number>;
 }
 
 /** Which tasks a `list` returns: those that fit all that is given. */
@@ -104,8 +100,8 @@ export function checkQueues(queues: readonly string[] | undefined): readonly str
 }
 
 export type ReadArguments =
-  | readonly [ref: string, call?: ReadCallOptions]
-  | readonly [AnyTaskDefinition, ref: string, call?: ReadCallOptions];
+  | readonly [ref: string, call?: CallOptions]
+  | readonly [AnyTaskDefinition, ref: string, call?: CallOptions];
 
 /**
  * Reads the task of an id or key, checked to be one of the definition if there is one.

@@ -1,5 +1,5 @@
 import type { TaskState } from "../../core/operations/read.ts";
-import type { CallOptions } from "../../core/session/call-options.ts";
+import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Store } from "../../core/session/store.ts";
 import type { OpenRef } from "./open-wait.ts";
 
@@ -10,7 +10,7 @@ import type { OpenRef } from "./open-wait.ts";
 export async function readStates(
   store: Store,
   refs: readonly OpenRef[],
-  call: CallOptions,
+  call: OperationOptions,
 ): Promise<Map<OpenRef, TaskState | null>> {
   const states = new Map<OpenRef, TaskState | null>();
   if (refs.length === 1) {

@@ -1,5 +1,5 @@
 import { WadiError } from "../../core/errors/errors.ts";
-import type { CallOptions } from "../../core/session/call-options.ts";
+import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Store } from "../../core/session/store.ts";
 import type { Task } from "../../core/task.ts";
 import type { OpenRef, OpenWait } from "./open-wait.ts";
@@ -108,7 +108,7 @@ export class RowReader {
     }
   }
 
-  async #rows(refs: readonly OpenRef[], call: CallOptions): Promise<Map<OpenRef, Task | null>> {
+  async #rows(refs: readonly OpenRef[], call: OperationOptions): Promise<Map<OpenRef, Task | null>> {
     const [first] = refs;
     this.sent++;
     if (refs.length === 1) {

@@ -1,4 +1,4 @@
-import type { CallOptions } from "../../core/session/call-options.ts";
+import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { OpenWait } from "./open-wait.ts";
 
 /** What an answer may take beyond the end of a wait that asked for it in time. */
@@ -8,7 +8,7 @@ const ANSWER_MS = 10_000;
 
 /** One request on its way for several waits. It is given up once all of them are closed. */
 export class Trip {
-  readonly call: CallOptions;
+  readonly call: OperationOptions;
   readonly #waits: Set<OpenWait>;
   readonly #abort = new AbortController();
 

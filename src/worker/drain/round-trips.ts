@@ -1,7 +1,7 @@
 import { type Backoff, backoffDelay } from "../../core/backoff.ts";
 import { monotonicMs } from "../../core/clock.ts";
 import { type DriverError, isRefusal, WadiError } from "../../core/errors/errors.ts";
-import type { CallOptions } from "../../core/session/call-options.ts";
+import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
 import { type ErrorContext, report } from "../hooks.ts";
 import type { Cycle, CycleAnswer } from "./cycles.ts";
@@ -112,7 +112,7 @@ export class RoundTrips {
   }
 
   /** Makes a round trip. Never throws. */
-  send(operation: ErrorContext["operation"], trip: (call: CallOptions) => Promise<void>): void {
+  send(operation: ErrorContext["operation"], trip: (call: OperationOptions) => Promise<void>): void {
     this.#isBusy = true;
     this.#send(operation, trip).then(this.#onAnswer, (error) => this.fail(error));
   }
@@ -126,7 +126,7 @@ export class RoundTrips {
 
   async #send(
     operation: ErrorContext["operation"],
-    trip: (call: CallOptions) => Promise<void>,
+    trip: (call: OperationOptions) => Promise<void>,
   ): Promise<void> {
     try {
       await trip(this.#deadlines.callOptions(this.#isOnlyTry));
@@ -167,7 +167,7 @@ export class RoundTrips {
   }
 
   /** Sends a cycle, which is `unanswered` until its outcome is known. */
-  async cycle(cycle: Cycle, call: CallOptions): Promise<CycleAnswer> {
+  async cycle(cycle: Cycle, call: OperationOptions): Promise<CycleAnswer> {
     this.#unanswered = cycle;
     const answer = await sendCycle(cycle, this.#settings.wadi, this.#totals, call);
     this.#unanswered = null;

@@ -1,4 +1,4 @@
-import type { CallOptions } from "../../core/session/call-options.ts";
+import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { WadiInternals } from "../../producer/internals.ts";
 import type { Cycle, CycleAnswer } from "./cycles.ts";
 import type { DrainTotals } from "./drain-totals.ts";
@@ -13,7 +13,7 @@ export async function sendCycle(
   { attempts, starts, request, resent }: Cycle,
   { store }: WadiInternals,
   totals: DrainTotals,
-  call: CallOptions,
+  call: OperationOptions,
 ): Promise<CycleAnswer> {
   const settlements = [...attempts.map(({ settlement }) => settlement!), ...starts.map(startOf)];
   totals.roundTrip();

@@ -1,5 +1,5 @@
 import { monotonicMs, toEpochMs } from "../../core/clock.ts";
-import type { CallOptions } from "../../core/session/call-options.ts";
+import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
 import type { DrainSettings } from "./drain-options.ts";
@@ -50,7 +50,7 @@ export class TripDeadlines {
   }
 
   /** For a round trip that is sent now. One that `isOnlyTry` has all the time that is left. */
-  callOptions(isOnlyTry: boolean): CallOptions {
+  callOptions(isOnlyTry: boolean): OperationOptions {
     const meter = this.#meter;
     if (isOnlyTry) return { deadlineMs: toEpochMs(this.#endAtMs), meter };
     const [least, most] = ANSWER_TIMEOUT_MS;

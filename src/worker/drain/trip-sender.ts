@@ -1,7 +1,7 @@
 /** Sends the round trips of a drain, and applies their answers. */
 
 import { monotonicMs } from "../../core/clock.ts";
-import type { CallOptions } from "../../core/session/call-options.ts";
+import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Cycles } from "./cycles.ts";
 import type { DrainParts } from "./drain-parts.ts";
 import type { RoundTrips } from "./round-trips.ts";
@@ -29,7 +29,7 @@ export class TripSender {
     else trips.send("cancelPoll", (call) => this.#checkCancels(nowMs, call));
   }
 
-  async #heartbeat(nowMs: number, call: CallOptions): Promise<void> {
+  async #heartbeat(nowMs: number, call: OperationOptions): Promise<void> {
     const { settings, held, totals, schedule } = this.#parts;
     const attempts = held.attempts();
     totals.roundTrip();
@@ -38,7 +38,7 @@ export class TripSender {
     schedule.cancelsChecked(nowMs);
   }
 
-  async #cycle(nowMs: number, call: CallOptions): Promise<void> {
+  async #cycle(nowMs: number, call: OperationOptions): Promise<void> {
     const { held, claims, cycles, trips, schedule } = this.#parts;
     const cycle = trips.unanswered ?? cycles.compose(nowMs);
     cycles.apply(cycle, await trips.cycle(cycle, call));
@@ -46,7 +46,7 @@ export class TripSender {
     if (claims.isClosed) held.releaseReady();
   }
 
-  async #checkCancels(nowMs: number, call: CallOptions): Promise<void> {
+  async #checkCancels(nowMs: number, call: OperationOptions): Promise<void> {
     const { settings, held, totals, schedule } = this.#parts;
     const attempts = held.attempts();
     totals.roundTrip();

@@ -3,7 +3,7 @@ import { LostLease, TaskCanceled, WadiError } from "../../core/errors/errors.ts"
 import { failedFence, fenceLease } from "../../core/operations/fence.ts";
 import type { Operation } from "../../core/operations/operation.ts";
 import { bind } from "../../core/operations/statement.ts";
-import type { CallOptions } from "../../core/session/call-options.ts";
+import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Store } from "../../core/session/store.ts";
 import type { Task } from "../../core/task.ts";
 import { sleep } from "../../core/timers.ts";
@@ -29,7 +29,7 @@ export async function commitSuccess(
   task: Task,
   statements: readonly UserStatement[],
   resultJson: string,
-  call: CallOptions = {},
+  call: OperationOptions = {},
 ): Promise<void> {
   const { target, executor } = store.session;
   const around = userStatements(executor, statements);

@@ -2,7 +2,7 @@
 import { monotonicMs, toMonotonicMs } from "../clock.ts";
 import type { QueryMeter } from "./query-meter.ts";
 
-export interface CallOptions {
+export interface OperationOptions {
   /** Ends the call, and its retries, with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /**
@@ -19,12 +19,12 @@ export interface CallOptions {
 /**
  * Options for a call of application code, which may itself hold a transaction open: waiting for its end could deadlock.
  */
-export function refuseOpenTransaction(call: CallOptions | undefined): CallOptions {
+export function refuseOpenTransaction(call: OperationOptions | undefined): OperationOptions {
   return { ...call, openTransaction: "refuse" };
 }
 
 /** Whether the caller has stopped waiting for the result. */
-export function hasEnded({ signal, deadlineMs }: CallOptions): boolean {
+export function hasEnded({ signal, deadlineMs }: OperationOptions): boolean {
   return (signal?.aborted ?? false) || (deadlineMs !== undefined && Date.now() >= deadlineMs);
 }
 
@@ -37,7 +37,7 @@ export interface Deadline {
   readonly endsAtMs: number;
 }
 
-export function deadlineOf({ signal, deadlineMs }: CallOptions, defaultMs: number): Deadline {
+export function deadlineOf({ signal, deadlineMs }: OperationOptions, defaultMs: number): Deadline {
   const endsAtMs = deadlineMs === undefined ? monotonicMs() + defaultMs : toMonotonicMs(deadlineMs);
   return { signal, endsAtMs };
 }
