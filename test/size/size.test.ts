@@ -11,14 +11,13 @@ test("the core has 12 KiB at most", () => {
   expect(readCeilings().core).toBeLessThanOrEqual(12 * 1024);
 });
 
-test("a driver brings nothing along but itself, the SQL of its dialect and the error of a wrong argument", async () => {
+test("a driver brings along only itself, the SQL of its dialect, argument errors and the walk over causes", async () => {
+  const core = ["src/core/errors/wadi-error.ts", "src/core/errors/causes.ts"];
   for (const driver of ["better-sqlite3", "libsql", "pg", "neon", "d1", "durable-object", "pglite"]) {
     const { files } = await measureBundle(driver);
     const dialect = ["pg", "neon", "pglite"].includes(driver) ? "postgres" : "sqlite";
     const foreign = files.filter(
-      ([file]) =>
-        !file.startsWith("src/drivers/") &&
-        ![`src/protocol/${dialect}.ts`, "src/core/errors/wadi-error.ts"].includes(file),
+      ([file]) => !file.startsWith("src/drivers/") && ![`src/protocol/${dialect}.ts`, ...core].includes(file),
     );
     expect(foreign).toEqual([]);
   }

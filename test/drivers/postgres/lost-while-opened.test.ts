@@ -18,7 +18,8 @@ const PROGRAM = `
     return Buffer.concat([head, body]);
   };
   const ready = [message("R", [0, 0, 0, 0]), message("Z", "I")];
-  const ended = message("E", "SFATAL\\0", "C57P01\\0", "Mterminating connection due to administrator command\\0", "\\0");
+  const fields = ["SFATAL\\0", "C57P01\\0", "Mterminating connection due to administrator command\\0", "\\0"];
+  const ended = message("E", ...fields);
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.once("data", () => socket.end(Buffer.concat([...ready, ended])));
