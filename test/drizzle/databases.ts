@@ -24,7 +24,7 @@ import { openPglite } from "../../testing/targets/pglite.ts";
 
 type Rows = Record<string, unknown>[];
 
-/** A query of either dialect; `run` is for those that answer at once. */
+/** A query of either dialect; `run` is for synchronous clients. */
 export interface AnyQuery extends PromiseLike<Rows> {
   run(): unknown;
   where(condition: unknown): AnyQuery;

@@ -36,7 +36,7 @@ async function introspectSqlite(executor: Executor): Promise<Description> {
   return described;
 }
 
-/** No pragma tells the condition of an index. */
+/** No pragma returns the condition of an index. */
 function withCondition({ sql, ...row }: Row): Row {
   const condition = /\bwhere\b(.*)$/is.exec(String(sql))?.[1];
   return { ...row, where: condition?.trim().replaceAll(/\s+/g, " ") ?? null };

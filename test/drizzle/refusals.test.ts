@@ -59,7 +59,8 @@ describe("fromDrizzle refuses", () => {
 
   it("in an entry point of one dialect those of the other", () => {
     expect(messageOf(() => postgres.fromDrizzle(db as never))).toBe(
-      "fromDrizzle takes a Drizzle database of node-postgres, Neon over HTTP or PGlite, got a BetterSQLite3Database of another client",
+      "fromDrizzle takes a Drizzle database of node-postgres, Neon over HTTP or PGlite, " +
+        "got a BetterSQLite3Database of another client",
     );
     expect(messageOf(() => sqlite.fromDrizzle(nodePostgres(new Pool()) as never))).toContain(
       "of better-sqlite3, libSQL, D1 or Durable Objects, got a NodePgDatabase",

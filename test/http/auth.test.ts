@@ -90,7 +90,7 @@ describe("the secrets of the handler", () => {
     expect(errors).toEqual([]);
   });
 
-  it("are told to console.error by default, without a stack", async () => {
+  it("are reported to console.error by default, without a stack", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     const { call } = openFixture({ secret: undefined, onError: undefined });
     await call("GET", "/keys/k");

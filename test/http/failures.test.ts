@@ -40,7 +40,7 @@ it.each([
   ["invalid-value", 500, false],
   ["conflict", 500, false],
 ] as const)(
-  "answers %s databases with %i, leaks nothing and tells the log everything",
+  "answers %s databases with %i, leaks nothing and logs everything",
   async (kind, status, retryable) => {
     for (const [method, path, body] of requests) {
       const { call, errors } = openFixture({ executor: failing(kind) });

@@ -22,7 +22,7 @@ test.each<[options: object, message: string]>([
   expect(make).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT", message }));
 });
 
-test("a wait that is no number is refused by what it is, and a path that is none says where to look", async () => {
+test("a wait that is not a number is refused with its type, and an unknown path with what to check", async () => {
   const { call } = await openFixture();
   const waited = await call("GET", "/tasks/x/wait?timeoutMs=soon");
   expect(waited.body.error.message).toBe("timeoutMs must be an integer from 0 to 25000, got string");

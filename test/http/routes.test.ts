@@ -104,7 +104,7 @@ describe("GET …/wait", () => {
     expect([status, body.status, body.result]).toEqual([200, "succeeded", 42]);
   });
 
-  it("answers 200 at once for a task that is done, failed ones too", async () => {
+  it("answers 200 immediately for a task that has ended, failed ones too", async () => {
     const { call, wadi } = openFixture();
     const { id } = await wadi.submit("broken", null);
     await call("GET", "/drain");
@@ -123,7 +123,7 @@ describe("GET …/wait", () => {
     }
   });
 
-  it("answers 404 for an id without a task at once, for a key when the time is up", async () => {
+  it("answers 404 immediately for an id without a task, for a key when the time is up", async () => {
     const { call } = openFixture();
     const started = performance.now();
     expect((await call("GET", "/tasks/none/wait")).status).toBe(404);

@@ -7,7 +7,7 @@ import { registerGlobals, Sdk } from "./sdk.ts";
 const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const NAMED = { name: "mail", queue: "out" };
 
-/** As much of a context as telemetry may look at: a payload that is read fails the test. */
+/** The part of a context that telemetry may read: reading the payload fails the test. */
 function contextOf(task: Partial<Task> = {}): TaskContext {
   const whole = {
     id: "task_1",
@@ -48,7 +48,7 @@ afterEach(async () => {
   await sdk.shutdown();
 });
 
-test("a handler call is a consumer span by the conventions, open until the end of its attempt is told", async () => {
+test("a handler call is a consumer span by the conventions, open until its attempt is reported as ended", async () => {
   const { worker } = openTelemetry(sdk.providers);
   worker.onEvent(started());
   const inside = await worker.around([contextOf({ correlationId: "order-1" })], async () =>

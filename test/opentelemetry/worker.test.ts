@@ -8,7 +8,7 @@ import { internalsOf } from "../../src/producer/internals.ts";
 import { ManualClock, memoryWadi } from "../../testing/memory.ts";
 import { registerGlobals, Sdk } from "./sdk.ts";
 
-/** Two processes on one database, each with an SDK of its own. */
+/** Two processes on one database, each with a separate SDK. */
 function processes(options: { relation?: "link" | "parent"; baggage?: boolean } = {}) {
   const db = new Database(":memory:");
   const clock = new ManualClock();
@@ -66,7 +66,7 @@ describe("a task submitted in one process and run in another", () => {
     expect(tenant).toBe("7");
   });
 
-  test("carries its context beside the metadata of its submit, and no baggage unasked", async () => {
+  test("carries its context together with the metadata of its submit, and no baggage unless asked", async () => {
     const { web, producer } = processes();
     const bag = propagation.createBaggage({ tenant: { value: "7" } });
     const task = await context.with(propagation.setBaggage(context.active(), bag), () =>
@@ -96,7 +96,7 @@ test("a batch is one span, linked to each span that submitted a task of it", asy
   expect(background.openSpans).toBe(0);
 });
 
-test("a worker that stays makes traces of its own, whoever woke it", async () => {
+test("a long-running worker starts separate traces, regardless of the process that woke it", async () => {
   const background = new Sdk();
   const { worker: hooks } = openTelemetry(background.providers);
   const wadi = memoryWadi();
@@ -129,13 +129,13 @@ describe("the span of an attempt", () => {
     expect(inside).toBe(span.spanContext().spanId);
   });
 
-  test("tells a success by its outcome", async () => {
+  test("reports a success by its outcome", async () => {
     const { span } = await attempt(() => "done");
     expect(span.status).toEqual({ code: SpanStatusCode.UNSET });
     expect(span.attributes["wadi.task.outcome"]).toBe("succeeded");
   });
 
-  test("tells a failure that will be tried again, with its stack", async () => {
+  test("reports a failure that will be tried again, with its stack", async () => {
     const { span } = await attempt(() => {
       throw new RangeError("too far");
     });
@@ -147,14 +147,14 @@ describe("the span of an attempt", () => {
     expect(span.events[0]!.attributes?.["exception.stacktrace"]).toContain("worker.test.ts");
   });
 
-  test("tells a failure for good by its code", async () => {
+  test("reports a final failure by its code", async () => {
     const { span } = await attempt(() => {
       throw new TaskError("no such address", { code: "bounced", retryable: false, details: { secret: 1 } });
     });
     expect(span.attributes).toMatchObject({ "wadi.task.outcome": "failed", "error.type": "bounced" });
   });
 
-  test("tells what the handler said before it returned", async () => {
+  test("reports the outcome that the handler set before it returned", async () => {
     const { span } = await attempt((ctx) => {
       ctx.fail(new TaskError("no", { code: "declined", retryable: false }));
       return "late";
@@ -162,7 +162,7 @@ describe("the span of an attempt", () => {
     expect(span.attributes).toMatchObject({ "wadi.task.outcome": "failed", "error.type": "declined" });
   });
 
-  test("tells a result that came after the lease was lost", async () => {
+  test("reports a result that came after the lease was lost", async () => {
     const { span } = await attempt(async (ctx, clock) => {
       clock.advance(60_000);
       await ctx.heartbeat().catch(() => {});

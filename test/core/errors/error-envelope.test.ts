@@ -154,13 +154,13 @@ describe("is bounded and never throws", () => {
 });
 
 describe.each(pickTargets(["better-sqlite3-memory", "neon-http", "pg"]))("on $name", (target) => {
-  test("task, history and event tell the same, with texts that every database can hold", async () => {
+  test("task, history and event have the same error, with texts that every database can hold", async () => {
     const { executor, close } = await target.open();
     const wadi = new Wadi(executor);
     const { id } = await wadi.submit("a", null, { maxAttempts: 2 });
     await wadi.submit("good", null);
-    const told: unknown[] = [];
-    const onEvent = (event: WorkerEvent) => "error" in event && told.push(event.error);
+    const reported: unknown[] = [];
+    const onEvent = (event: WorkerEvent) => "error" in event && reported.push(event.error);
     const error = Object.assign(new Error("nul \0 and half \ud83c", { cause: new Error("half \udf4b") }), {
       code: "E\0",
     });
@@ -174,7 +174,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "neon-http", "pg"]))("on $na
     await worker.drain();
     while (((await wadi.get(id))!.status as string) !== "failed") await worker.drain();
     const stored = (await wadi.failures(id)).map((failure) => failure.error);
-    expect(stored).toEqual(told);
+    expect(stored).toEqual(reported);
     expect(stored[1]).toEqual((await wadi.get(id))!.error);
     expect(stored[0]).toMatchObject({
       message: "nul  and half \ufffd",

@@ -104,7 +104,7 @@ test("metadata that is named __proto__ is kept", async () => {
 });
 
 describe("a schema validates at submit what the handler will get", () => {
-  test("a schema that takes only what JSON cannot hold is refused at once", async () => {
+  test("a schema that accepts only values that JSON cannot hold is refused immediately", async () => {
     const wadi = memoryWadi();
     const task = defineTask({ name: "a", payload: v.object({ at: v.date() }) as never });
     await expect(wadi.submit(task as never, { at: new Date() } as never)).rejects.toMatchObject({

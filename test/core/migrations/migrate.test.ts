@@ -17,12 +17,14 @@ function referenceSchema(dialect: "sqlite" | "postgres"): string[] {
   const { json, int, real } = REFERENCE[dialect];
   return [
     `create table cairnq_tasks (id text primary key, name text not null, queue text not null default 'default',
-      status text not null, payload ${json} not null, result ${json}, error ${json}, metadata ${json} not null default '{}',
+      status text not null, payload ${json} not null, result ${json}, error ${json},
+      metadata ${json} not null default '{}',
       progress ${real}, message text, attempt integer not null default 0, max_attempts integer not null default 3,
       priority integer not null default 0, worker_id text, lease_until_ms ${int}, run_at_ms ${int} not null,
       cancel_requested_at_ms ${int}, parent_id text, root_id text, correlation_id text,
       created_at_ms ${int} not null, updated_at_ms ${int} not null, completed_at_ms ${int})`,
-    `create table cairnq_task_keys (key text primary key, task_id text not null references cairnq_tasks(id) on delete cascade,
+    `create table cairnq_task_keys (key text primary key, 
+      task_id text not null references cairnq_tasks(id) on delete cascade,
       created_at_ms ${int} not null, updated_at_ms ${int} not null)`,
     "create table cairnq_meta (key text primary key, value text not null)",
     `create table cairnq_migrations (name text primary key, applied_at_ms ${int} not null)`,
@@ -82,7 +84,7 @@ describe.each(targets)("$name", (target) => {
     }
   });
 
-  test("a database made by a reference SDK is adopted in place, and its ledger tells only of triggers", async () => {
+  test("a database made by a reference SDK is adopted in place, and its ledger lists only triggers", async () => {
     const open = await target.open();
     try {
       await apply(open, referenceSchema(target.dialect));
@@ -150,11 +152,14 @@ test.each([
       throw new Error("no such function: unixepoch");
     },
   ],
-])("an SQLite %s is told which version it takes, and nothing is written", async (_, unixepoch) => {
-  const db = new Database(":memory:");
-  db.function("unixepoch", { varargs: true }, unixepoch);
-  const refusal = { code: "UNSUPPORTED", message: expect.stringContaining("SQLite 3.42") };
-  await expect(new Wadi(betterSqlite3(db)).migrate()).rejects.toMatchObject(refusal);
-  await expect(new Wadi(betterSqlite3(db)).submit("a", 1)).rejects.toMatchObject(refusal);
-  expect(db.prepare("select * from sqlite_master").all()).toEqual([]);
-});
+])(
+  "an SQLite %s is refused with the version that Wadi needs, and nothing is written",
+  async (_, unixepoch) => {
+    const db = new Database(":memory:");
+    db.function("unixepoch", { varargs: true }, unixepoch);
+    const refusal = { code: "UNSUPPORTED", message: expect.stringContaining("SQLite 3.42") };
+    await expect(new Wadi(betterSqlite3(db)).migrate()).rejects.toMatchObject(refusal);
+    await expect(new Wadi(betterSqlite3(db)).submit("a", 1)).rejects.toMatchObject(refusal);
+    expect(db.prepare("select * from sqlite_master").all()).toEqual([]);
+  },
+);

@@ -33,7 +33,8 @@ async function heard(): Promise<string[]> {
   const events: string[] = [];
   client.on("notification", ({ channel, payload }) => events.push(`${channel} ${payload}`));
   for (const channel of ["cairnq_queued", "cairnq_done", "test_end"]) await client.query(`listen ${channel}`);
-  await client.query(`insert into cairnq_tasks (id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
+  await client.query(`insert into cairnq_tasks 
+      (id, name, queue, status, payload, run_at_ms, created_at_ms, updated_at_ms)
     values ('task_x', 'a', 'q', 'queued', '{}', 1, 1, 1)`);
   for (const status of ["running", "queued", "running", "succeeded"])
     await client.query("update cairnq_tasks set status = $1 where id = 'task_x'", [status]);
@@ -79,7 +80,8 @@ describe("a cold start of both kinds of SDK on an empty Postgres", () => {
     await theirs.query("lock table cairnq_migrations in exclusive mode");
     const migrated = wadi().migrate();
     const waiting =
-      "select 1 from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())";
+      "select 1 from pg_locks where not granted " +
+      "and database = (select oid from pg_database where datname = current_database())";
     await expect.poll(() => column(waiting)).toHaveLength(1);
     for (const { name, sql } of MIGRATIONS) {
       await theirs.query(sql);
@@ -112,7 +114,7 @@ describe("a cold start of both kinds of SDK on an empty Postgres", () => {
       );
   });
 
-  test("six that start at once all succeed", async () => {
+  test("six that start together all succeed", async () => {
     const tasks = await Promise.all([
       ...[1, 2, 3].map(() => createLedger(pool).then(() => migrateLikeReference(pool))),
       ...[1, 2, 3].map((n) => wadi().submit("a", n)),

@@ -46,7 +46,7 @@ const DUE = "status = 'queued' and run_at_ms <= 9000000000000";
 const DONE =
   "status in ('succeeded', 'failed', 'canceled') and completed_at_ms is not null and completed_at_ms < 9";
 
-/** What the reference SDKs look for, and the indexes of theirs that may serve it without a sort or a scan. */
+/** Queries of the reference SDKs, and the SDKs' indexes that may serve them without a sort or a scan. */
 const REFERENCE: Record<string, (dialect: "sqlite" | "postgres") => string> = {
   "a claim of every name": () =>
     `select id from cairnq_tasks where queue = 'default' and ${DUE} ${QUEUED_IN_ORDER}`,
@@ -54,7 +54,7 @@ const REFERENCE: Record<string, (dialect: "sqlite" | "postgres") => string> = {
     `select id from cairnq_tasks where queue = 'default' and name = 'b' and ${DUE} ${QUEUED_IN_ORDER}`,
   "a claim of some names": (d) =>
     `select id from cairnq_tasks where queue = 'default' and name ${NAMES[d]} and ${DUE} ${QUEUED_IN_ORDER}`,
-  "a look for due tasks": (d) =>
+  "a poll for due tasks": (d) =>
     `select 1 from cairnq_tasks where (queue ${QUEUES[d]} and name ${NAMES[d]} and ${DUE})
       or (status = 'running' and lease_until_ms is not null and lease_until_ms <= 9)`,
   "a purge by status": () =>
@@ -81,7 +81,8 @@ async function fill(executor: Executor): Promise<void> {
   const status = "case when n % 2 = 0 then 'queued' when n % 30 = 1 then 'failed' else 'succeeded' end";
   await read(
     executor,
-    `insert into cairnq_tasks (${columns}) ${rows} 'task_' || n, case when n % 100 = 0 then 'rare' when n % 4 < 2 then 'a' else 'b' end, ${status}, '{}',
+    `insert into cairnq_tasks (${columns}) ${rows} 'task_' || n,
+      case when n % 100 = 0 then 'rare' when n % 4 < 2 then 'a' else 'b' end, ${status}, '{}',
       n % 3, n, n, n, case when n % 2 = 0 then null else n end, 'root_' || n ${from}`,
   );
   await read(executor, "analyze cairnq_tasks");
@@ -118,7 +119,7 @@ describe.each(pickTargets(["better-sqlite3-file", "d1", "pg"]))("$name", (target
       await other.close();
     }));
 
-  test("they serve what other SDKs look for, and Wadi's claims stay on its own", () =>
+  test("they serve the queries of other SDKs, and Wadi's claims keep using Wadi's indexes", () =>
     opened(async ({ executor }, wadi) => {
       await wadi.migrate({ mixedFleet: true });
       await fill(executor);
@@ -143,7 +144,7 @@ describe.each(pickTargets(["better-sqlite3-file", "d1", "pg"]))("$name", (target
       const claim = bind(executor, "claim_tasks", values);
       const own = await plan(executor, claim.sql, claim.params);
       expect(own).toContain(QUEUED);
-      // The planner may look for a lane's names in either index of theirs, but never read tasks of other names.
+      // The planner may find a lane's names in either index of the SDKs, but must never read tasks of other names.
       expect(own).not.toContain(INDEX);
     }));
 

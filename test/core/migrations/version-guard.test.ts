@@ -10,7 +10,7 @@ const VERSION_2 = "update cairnq_meta set value = '2' where key = 'protocol_vers
 const LANES = [{ queue: "default", name: "held", quota: 9 }];
 const PURGE = { olderThanMs: 0 };
 
-/** Every way to write, on tasks that exist (`held` runs under `w:1`, `done` has ended), and where there is nothing to do. */
+/** Every way to write, on tasks that exist (`held` runs under `w:1`, `done` has ended) and on ones that do not. */
 const WRITES: Record<
   string,
   (wadi: Wadi, ids: { held: string; done: string; none: string }) => Promise<unknown>

@@ -40,7 +40,9 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
   async function submitElsewhere(id: string, maxAttempts: number): Promise<void> {
     const now = clock.read();
     await run(`
-      insert into cairnq_tasks (id, name, queue, status, payload, metadata, max_attempts, run_at_ms, root_id, created_at_ms, updated_at_ms)
+      insert into cairnq_tasks (
+        id, name, queue, status, payload, metadata, max_attempts, run_at_ms, root_id, created_at_ms, updated_at_ms
+      )
       values ('${id}', 'job', 'default', 'queued', '{}', '{}', ${maxAttempts}, ${now}, '${id}', ${now}, ${now})`);
   }
 
@@ -53,7 +55,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
     expect(await task("task_x")).toMatchObject({ status: "failed", error: { code: "lease_expired" } });
   });
 
-  test("whoever gives a task its attempts back takes its crashes from it", async () => {
+  test("a write that resets the attempts of a task resets its crashes too", async () => {
     const { id } = await wadi.submit("job", 1, { maxAttempts: 10 });
     for (let crash = 0; crash < 2; crash++) {
       await claim(1, 0, { announces: false });
@@ -69,13 +71,14 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
   test("also if another SDK claimed it since", async () => {
     const { id } = await wadi.submit("job", 1);
     await run(
-      `update cairnq_tasks set crashes = 2, attempt = 1, status = 'running', worker_id = 'other', lease_until_ms = ${clock.read()}`,
+      `update cairnq_tasks set crashes = 2, attempt = 1, status = 'running', worker_id = 'other',
+        lease_until_ms = ${clock.read()}`,
     );
     await expire();
     expect(await task(id)).toMatchObject({ status: "queued", attempt: 1, crashes: 1 });
   });
 
-  test("what is claimed ahead is not charged for a lost claim, unless its start was announced", async () => {
+  test("a prefetched task is not charged for a lost claim, unless its start was announced", async () => {
     await wadi.submitMany("job", Array(10).fill({ payload: 1, maxAttempts: 1 }));
     const { tasks, onHold } = await claim(10, 7);
     expect(onHold).toEqual([false, false, false, ...Array(7).fill(true)]);
@@ -99,7 +102,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
     }
   });
 
-  test("one whose worker vanished before is held, and charged only once its start was announced", async () => {
+  test("a task whose worker vanished before is on hold, and charged only once its start was announced", async () => {
     const { id } = await wadi.submit("job", 1, { maxAttempts: 5, maxCrashes: 5 });
     await claim(1);
     await expire();

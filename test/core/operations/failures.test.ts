@@ -110,7 +110,8 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
           type: "LeaseExpired",
           code: "lease_expired",
           message:
-            "the lease of attempt 1 of 3 expired 1500 ms before it was noticed: its worker was killed, froze or ran out of memory",
+            "the lease of attempt 1 of 3 expired 1500 ms before it was noticed: " +
+            "its worker was killed, froze or ran out of memory",
           retryable: true,
           details: { lease_until_ms: clock.nowMs - 1500 },
         },
@@ -143,7 +144,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
     expect(recorded).toEqual([0, 1, 0, 1, 0, 1, 0, 1, 0]);
   }, 60_000);
 
-  it("whoever deletes a task deletes its history", async () => {
+  it("deleting a task deletes its history", async () => {
     const { id } = await wadi.submit("job", 1);
     const [task] = await claim(wadi, 1, "w:1");
     await internalsOf(wadi).store.settle([failed(task!)]);

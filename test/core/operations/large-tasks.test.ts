@@ -21,7 +21,7 @@ async function open(name: string, test: (target: OpenTarget) => Promise<void>): 
 const quotes = (bytes: number): string => '"'.repeat(Math.floor(bytes / 3));
 
 test(
-  "tasks larger than one answer of Neon are claimed in several, and do not hold up a later one",
+  "tasks larger than one response of Neon are claimed in several, and do not delay a later one",
   {
     timeout: 60_000,
   },
@@ -45,7 +45,7 @@ test(
 );
 
 test(
-  "450 payloads of 25 kB are claimed ahead on Neon, with few more round trips than one for each answer",
+  "450 payloads of 25 kB are prefetched on Neon, with few more round trips than one for each response",
   {
     timeout: 60_000,
   },
@@ -80,7 +80,7 @@ function narrow(executor: Executor, maxResponseBytes: number): Executor {
 }
 
 test.each(["better-sqlite3-memory", "libsql-http", "d1", "pg"])(
-  "a task that no answer holds is left out and reported, and those behind it run, on %s",
+  "a task too large for any response is skipped and reported, and the tasks behind it run, on %s",
   { timeout: 60_000 },
   (name) =>
     open(name, async ({ executor }) => {
@@ -106,7 +106,7 @@ test.each(["better-sqlite3-memory", "libsql-http", "d1", "pg"])(
     }),
 );
 
-test("nothing is weighed where nothing large is due", () =>
+test("no sizes are measured while nothing large is due", () =>
   open("d1", async ({ executor, meter }) => {
     const wadi = new Wadi(executor);
     await wadi.submitMany("a", Array(50).fill({ payload: 1 }));
@@ -120,7 +120,7 @@ test("nothing is weighed where nothing large is due", () =>
   }));
 
 test(
-  "list, waits and reads of many on Neon take several requests where one answer is too large",
+  "list, waits and reads of many on Neon take several requests if one response is too large",
   {
     timeout: 60_000,
   },
@@ -140,7 +140,7 @@ test(
     }),
 );
 
-test("one task that no answer holds is an error that names the cause", { timeout: 60_000 }, () =>
+test("one task too large for any response is an error that names the cause", { timeout: 60_000 }, () =>
   open("neon-http", async ({ executor }) => {
     const wadi = new Wadi(executor);
     const { id } = await wadi.submit("a", 1);

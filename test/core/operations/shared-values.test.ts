@@ -83,7 +83,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("on $name", (target)
     }
   });
 
-  test("a task that succeeded has no error, whoever wrote one", async () => {
+  test("a task that succeeded has no error, even if another SDK wrote one", async () => {
     const theirs = await wadi.submit("theirs", 1);
     const ours = await wadi.submit("ours", 1);
     const error = `{"type":"E","code":"e","message":"first","retryable":true,"details":{}}`;

@@ -3,7 +3,7 @@ import type { Executor } from "../../../src/core/executor.ts";
 import { QueueFull, Wadi } from "../../../src/index.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 
-/** A database that takes requests and, once told to, never answers. */
+/** A database that accepts requests and, once switched, never answers. */
 async function silentWadi(maxQueueDepth?: number) {
   const { executor: inner } = memoryWadi();
   const state = { isSilent: false };
@@ -111,7 +111,8 @@ describe("submit and submitMany take a signal and a deadline", () => {
     await expect(wadi.submit("a", 1, { signal })).rejects.toThrow("gone");
     await expect(wadi.submitMany("a", [{ payload: 1 }], { signal })).rejects.toThrow("gone");
     await expect(wadi.submit("a", 1, { deadlineMs: 5000 })).rejects.toThrow(
-      "deadlineMs must be epoch milliseconds, such as Date.now() + 5000, got 5000, which looks like seconds or a duration",
+      "deadlineMs must be epoch milliseconds, such as Date.now() + 5000, got 5000, " +
+        "which looks like seconds or a duration",
     );
     // "The outcome is not known" would make its caller send it again, and ask whether it is queued.
     await expect(wadi.submit("a", 1, { deadlineMs: Date.now() - 1 })).rejects.toMatchObject({
@@ -142,7 +143,7 @@ describe("a full queue", () => {
     expect((error as Error).message).toMatch(/after a wait of \d+ ms/);
   });
 
-  test("answers a submit with the task its key has, at once", async () => {
+  test("answers a submit with the task that its key has, immediately", async () => {
     const wadi = memoryWadi({ maxQueueDepth: 3, maxQueueWaitMs: 600_000 });
     const live = await wadi.submit("a", 1, { key: "live" });
     const done = await wadi.submit("a", 2, { key: "done" });

@@ -6,7 +6,7 @@ import { Wadi, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 
-/** A database that takes requests and, once told to, never answers. */
+/** A database that accepts requests and, once switched, never answers. */
 async function silentWadi() {
   const inner = betterSqlite3(new Database(":memory:"));
   const state = { silent: false };

@@ -72,7 +72,7 @@ describe("a database out of reach", () => {
     ["libsql", (port) => libsql(createClient({ url: `http://127.0.0.1:${port}`, authToken: "hunter2" }))],
   ];
 
-  /** A port on which nobody listens any more. */
+  /** A port on which no server listens any more. */
   async function closedPort(): Promise<number> {
     const proxy = await startTcpProxy({ port: 1 });
     await proxy.stop();
@@ -87,7 +87,9 @@ describe("a database out of reach", () => {
       expect(error).toMatchObject({
         name: "DriverError",
         retryable: true,
-        message: `submit failed on ${name}: the database could not be reached or takes no writes now; check that it runs and that the client points at its primary`,
+        message:
+          `submit failed on ${name}: the database could not be reached or takes no writes now; ` +
+          "check that it runs and that the client points at its primary",
       });
       await wadi.close();
     },

@@ -16,7 +16,7 @@ const PACES: readonly SubmitOptions[] = [
   { throttle: { perMs: 10 } },
 ];
 
-/** Values whose JSON text cannot be told from the SQL value of it, and others. */
+/** Values whose JSON text cannot be distinguished from an SQL value, and others. */
 const VALUES = [
   ...["", "5", "null", '{"a":1}', 'a"\\/', "\u2028", "é😀", "C:\\users\\u0041", "\n\u0001"],
   ...[0, -1, 2 ** 53, 1e18, 2 ** 63, 1e21, 0.5, 0.1 + 0.2, 5e-324, 1.7976931348623157e308],

@@ -183,7 +183,7 @@ describe("when to try again", () => {
   });
 });
 
-describe("what nobody waits for any more is aborted", () => {
+describe("a request whose caller stopped waiting is aborted", () => {
   /** A client whose first request that `hangs` picks out is never answered, and the signals of such requests. */
   function hanging(hangs: (statements: number) => boolean) {
     const real = betterSqlite3(new Database(":memory:"));
