@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
+import { missingComments } from "../../scripts/surface/comments.ts";
 import { withDeclared } from "../../scripts/surface/declared.ts";
 import { fingerprint, printSurface } from "../../scripts/surface/print.ts";
 import { hiddenTypes, unusedTypes } from "../../scripts/surface/questions.ts";
@@ -25,12 +26,14 @@ const FOR_APPLICATIONS: Readonly<Record<string, string>> = {
 let surface: string;
 let hidden: string[];
 let unused: string[];
+let missing: string[];
 
 beforeAll(() => {
   withDeclared((entries) => {
     surface = printSurface(entries);
     hidden = hiddenTypes(entries);
     unused = unusedTypes(entries);
+    missing = missingComments(entries);
   });
 });
 
@@ -51,6 +54,10 @@ test("each type that a public signature mentions is exported", () => {
 
 test("each exported type is that of something an application calls, or says why not", () => {
   expect(unused).toEqual(Object.keys(FOR_APPLICATIONS));
+});
+
+test("everything exported is documented: its meaning, the defaults of options, and an example of what is called", () => {
+  expect(missing).toEqual([]);
 });
 
 test("no line of the snapshot is longer than 120 columns", () => {
