@@ -85,7 +85,8 @@ export type {
 export type { ListOptions, TaskReads } from "./producer/tasks/task-reads.ts";
 export type { PreparedBatch, StatementBuilder } from "./producer/transactional/batch.ts";
 export type { TransactionClient } from "./producer/transactional/transaction.ts";
-export { type SyncWadi, Wadi, type WadiOf } from "./producer/wadi.ts";
+export { Wadi } from "./producer/wadi.ts";
+export type { SyncWadi, WadiOf } from "./producer/wadi-of.ts";
 export type { WadiOptions } from "./producer/wadi-options.ts";
 export type { TaskWaits } from "./producer/wait/task-waits.ts";
 export type { CallTaskOptions, WaitOptions } from "./producer/wait/wait.ts";

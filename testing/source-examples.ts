@@ -16,6 +16,7 @@ declare global {
   const worker: wadiTypes.Worker;
   const context: wadiTypes.TaskContext<{ url: string }, { bytes: number }>;
   const resize: wadiTypes.TaskDefinition<{ url: string }, { url: string }, { bytes: number }>;
+  const db: import("better-sqlite3").Database;
   const env: { readonly [name: string]: string };
   function resizeImage(url: string, signal?: AbortSignal): Promise<number>;
   function sendMail(address: string): Promise<void>;

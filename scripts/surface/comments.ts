@@ -10,6 +10,11 @@ const FOREIGN = /Like$|^Neon|^Pglite|^Libsql(?!Options)|^PgNotification$/;
 /** What is missing, as `entry point name: what`. */
 export function missingComments(entries: readonly DeclaredEntry[]): string[] {
   const seen = new Set<number>();
+  const interfaces = new Map(
+    entries.flatMap(({ exports }) =>
+      exports.map(({ name, declarations }) => [name, declarations[0]!] as const),
+    ),
+  );
   return entries.flatMap((entry) =>
     entry.exports
       .filter(({ id }) => !seen.has(id) && seen.add(id))
@@ -17,7 +22,7 @@ export function missingComments(entries: readonly DeclaredEntry[]): string[] {
         const first = declarations[0]!;
         const missing = [
           ...missingOf(name, first),
-          ...membersOf(first).flatMap((each) => missingInMember(name, each)),
+          ...inherited(membersOf(first), first, interfaces).flatMap((each) => missingInMember(name, each)),
         ];
         return missing.map((what) => `${entry.name} ${what}`);
       }),
@@ -52,6 +57,15 @@ function missingInMember(owner: string, { name, text, comment, isMethod }: Membe
   return isMethod && MAIN.includes(owner) && !comment.includes("@example") ? [`${path}: an @example`] : [];
 }
 
+/** A method without a comment has that of the interface that its class implements, as editors show it. */
+function inherited(members: readonly Member[], node: Node, interfaces: ReadonlyMap<string, Node>): Member[] {
+  const names = /\bimplements ([^{]+)/.exec(node.getText().split("\n")[0]!)?.[1]?.split(",") ?? [];
+  const parents = names.flatMap((name) => membersOf(interfaces.get(name.trim())!));
+  return members.map((member) =>
+    member.comment === "" ? (parents.find(({ name }) => name === member.name) ?? member) : member,
+  );
+}
+
 const METHODS = new Set([SyntaxKind.MethodDeclaration, SyntaxKind.MethodSignature]);
 const MEMBERS = new Set([...METHODS, SyntaxKind.PropertyDeclaration, SyntaxKind.PropertySignature]);
 
@@ -61,7 +75,7 @@ function membersOf(node: Node): Member[] {
   if (node.kind !== SyntaxKind.ClassDeclaration && node.kind !== SyntaxKind.InterfaceDeclaration) return [];
   node.forEachChild((child) => {
     const text = child.getText();
-    const name = /^(?:(?:static|readonly|override) )*([\w"~]+)/.exec(text)?.[1];
+    const name = /^(?:(?:static|readonly|override) )*([\w$"~]+)/.exec(text)?.[1];
     // An error's `name` is that of its class.
     if (
       !MEMBERS.has(child.kind) ||

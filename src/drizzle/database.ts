@@ -5,6 +5,7 @@ import type { Executor } from "../core/executor.ts";
 
 /** The part of a Drizzle database that Wadi uses: the client it was created from. */
 export interface DrizzleDatabase<Client> {
+  /** The client it was created from. */
   readonly $client: Client;
 }
 

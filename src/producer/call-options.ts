@@ -16,6 +16,7 @@ export interface SubmitCallOptions {
   /**
    * Ends the submit with the signal's reason. What was sent by then may be queued all the same; give a submit a key, and
    * a second one finds the first.
+   * @default none
    */
   readonly signal?: AbortSignal | undefined;
   /**

@@ -2,6 +2,7 @@
 import type { RetryPolicy } from "../core/session/retry-policy.ts";
 import type { MetadataHook } from "./submit/metadata.ts";
 
+/** Options of `new Wadi`. */
 export interface WadiOptions {
   /**
    * How a request of this client is sent again when the database is busy, unreachable, or did not answer. Attempts of
@@ -9,7 +10,7 @@ export interface WadiOptions {
    * @default { tries: 6, baseMs: 50, capMs: 1000 }
    */
   readonly requestRetry?: Partial<RetryPolicy> | undefined;
-  /** Replaces the clock of the database, in epoch milliseconds. For tests only. */
+  /** Replaces the clock of the database, in epoch milliseconds. For tests only. @default the clock of the database */
   readonly clock?: (() => number) | undefined;
   /**
    * Most queued tasks of each queue, or of each queue that is named, before a submit waits or is refused. It is a
@@ -19,7 +20,10 @@ export interface WadiOptions {
   readonly maxQueueDepth?: number | { readonly [queue: string]: number } | undefined;
   /** How long a submit waits for room before it fails with `QueueFull`, in milliseconds. Minimum `0`. @default 0 */
   readonly maxQueueWaitMs?: number | undefined;
-  /** Called at each submit; its result is added to the task's metadata. Entries of the submit override it. */
+  /**
+   * Called at each submit; its result is added to the task's metadata. Entries of the submit override it.
+   * @default none
+   */
   readonly metadata?: MetadataHook | undefined;
   /**
    * Whether a key is one piece of work whatever the name of its task, as it is for other SDKs of the protocol: a submit

@@ -57,6 +57,14 @@ import { watchTask } from "./wait/watch.ts";
  *
  * A facade: its methods are documented by the interfaces, check their arguments, and leave the work to the submitter, the
  * poll loop and the store.
+ *
+ * @example
+ * ```ts
+ * import { Wadi } from "wadi";
+ * import { betterSqlite3 } from "wadi/better-sqlite3";
+ *
+ * const wadi = new Wadi(betterSqlite3(db));
+ * ```
  */
 export class Wadi<Native = unknown, Sync extends boolean = boolean>
   implements TaskSubmits, TaskWaits, TaskReads, TaskControls
@@ -126,6 +134,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
    *
    * @throws {InvalidArgument} if no transaction is open on `tx`.
    * @throws {Unsupported} where there is none, as on D1 and Neon over HTTP: use `statements`.
+   * @example db.transaction(() => wadi.with(db).submit("invoice", { order: 7 }))();
    */
   with(tx: unknown): TransactionClient<Sync> {
     return transactionClient(this.#internals, tx);
@@ -264,23 +273,20 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   /**
    * Applies missing migrations. Not needed: the first operation that finds no tables does the same. What is
    * optional is applied only here. It ends after ten minutes unless `call` says otherwise.
+   *
+   * @example await wadi.migrate({ mixedFleet: true });
    */
   async migrate(options?: MigrateOptions, call?: SubmitCallOptions): Promise<void> {
     return this.#internals.store.session.migrate(options, checkCall("migrate", call));
   }
 
-  /** Closes what Wadi opened; waits that go on only poll from then on. The database client stays open. */
+  /**
+   * Closes what Wadi opened; waits that go on only poll from then on. The database client stays open.
+   *
+   * @example await wadi.close();
+   */
   async close(): Promise<void> {
     await this.#internals.notifier.close();
     await this.executor.close();
   }
 }
-
-/**
- * The type of the `Wadi` over an executor, or over what a driver returns, for a variable or a parameter that keeps what its
- * executor can do: `WadiOf<ReturnType<typeof betterSqlite3>>`, `WadiOf<typeof executor>`.
- */
-export type WadiOf<E> = E extends Executor<infer Native, infer Sync> ? Wadi<Native, Sync> : never;
-
-/** A `Wadi` whose `with(tx)` answers synchronously, as over better-sqlite3. */
-export type SyncWadi = Wadi<never, true>;

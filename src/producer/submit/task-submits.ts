@@ -13,6 +13,11 @@ export interface TaskSubmits {
    * @throws {InvalidArgument} | {SerializationError} before anything is sent.
    * @throws {AlreadyExists} under the policy `reject`, and if the key belongs to a task of another name.
    * @throws {QueueFull} if the queue has `maxQueueDepth` tasks and gets no room within `maxQueueWaitMs`.
+   * @example
+   * ```ts
+   * const task = await wadi.submit(resize, { url: "https://example.com/a.png" }, { key: "image:a", delayMs: 60_000 });
+   * console.log(task.id, task.outcome);
+   * ```
    */
   submit<T extends string | AnyTaskDefinition>(
     task: T,
@@ -27,6 +32,11 @@ export interface TaskSubmits {
    *
    * @throws {AlreadyExists} if a key belongs to a task of another name; nothing of that part is queued.
    * @throws {QueueFull} as `submit`, before any of them is queued.
+   * @example
+   * ```ts
+   * const entries = ["ada@example.com", "alan@example.com"].map((to) => ({ payload: { to }, priority: 5 }));
+   * const tasks = await wadi.submitMany("mail", entries);
+   * ```
    */
   submitMany<T extends string | AnyTaskDefinition>(
     task: T,
@@ -41,6 +51,10 @@ export interface TaskSubmits {
    * @throws {TaskFailed} | {TaskCanceled} | {TaskTimeout}
    * @throws {InvalidArgument} also if the `id` is that of a task of another name.
    * @throws {DriverError} with `taskId`; a call with this `id` makes no second task.
+   * @example
+   * ```ts
+   * const { bytes } = await wadi.call(resize, { url: "https://example.com/a.png" }, { timeoutMs: 10_000 });
+   * ```
    */
   call<T extends string | AnyTaskDefinition>(
     task: T,

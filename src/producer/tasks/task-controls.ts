@@ -13,18 +13,52 @@ export interface TaskControls {
   /**
    * Cancels a queued task at once, asks a running one to stop, and returns it; null if there is none. `outcome` says what
    * was done: `unchanged` if it had ended, or was asked before.
+   *
+   * @example
+   * ```ts
+   * const canceled = await wadi.cancel("01JD2F7ZK3V7M2T6B8QW9X4C5E");
+   * console.log(canceled?.outcome);
+   * ```
    */
   cancel(id: string, call?: CallOptions): Promise<CanceledTask | null>;
+  /**
+   * `cancel` for the task a key points at.
+   *
+   * @example
+   * ```ts
+   * await wadi.cancelByKey("image:a");
+   * ```
+   */
   cancelByKey(key: string, call?: CallOptions): Promise<CanceledTask | null>;
 
   /**
    * Queues a failed or canceled task again and returns it; null if there is none. `outcome` is `unchanged` if it is queued
    * or running, or has succeeded. A newer task keeps the key that it took: then this one runs without, and `key` is null.
+   *
+   * @example
+   * ```ts
+   * await wadi.retry("01JD2F7ZK3V7M2T6B8QW9X4C5E", { resetAttempt: true });
+   * ```
    */
   retry(id: string, options?: RetryOptions, call?: CallOptions): Promise<RetriedTask | null>;
+  /**
+   * `retry` for the task a key points at.
+   *
+   * @example
+   * ```ts
+   * await wadi.retryByKey("image:a");
+   * ```
+   */
   retryByKey(key: string, options?: RetryOptions, call?: CallOptions): Promise<RetriedTask | null>;
 
-  /** Deletes terminal tasks, oldest first, with their keys, and returns how many. */
+  /**
+   * Deletes terminal tasks, oldest first, with their keys, and returns how many.
+   *
+   * @example
+   * ```ts
+   * const deleted = await wadi.purge({ olderThanMs: 7 * 24 * 3_600_000, status: "succeeded" });
+   * ```
+   */
   purge(options: PurgeOptions, call?: CallOptions): Promise<number>;
 
   /**
@@ -32,28 +66,36 @@ export interface TaskControls {
    * For each rule and status it stops at `limit`; `more` says that another sweep would find more.
    *
    * @throws {InvalidArgument} naming the option of a rule that is wrong.
+   * @example
+   * ```ts
+   * const day = 24 * 3_600_000;
+   * const { purged, more } = await wadi.sweep([{ olderThanMs: { succeeded: day, failed: 30 * day } }]);
+   * ```
    */
   sweep(rules: readonly RetentionRule[], options?: SweepOptions, call?: CallOptions): Promise<SweepResult>;
 }
 
+/** Which terminal tasks a `purge` deletes: those that fit all that is given. */
 export interface PurgeOptions {
   /** Only tasks that completed longer ago than this, in milliseconds. Minimum `0`. */
   readonly olderThanMs: number;
-  /** @default any */
+  /** Only tasks of this queue. @default any */
   readonly queue?: string | undefined;
-  /** @default every one of them */
+  /** Only tasks of this status. @default any terminal one */
   readonly status?: "succeeded" | "failed" | "canceled" | undefined;
-  /** @default any */
+  /** Only tasks of this name. @default any */
   readonly name?: string | undefined;
   /** Most tasks to delete in this call. From 1 to 100000. @default 1000 */
   readonly limit?: number | undefined;
 }
 
+/** How much one `sweep` deletes. */
 export interface SweepOptions {
   /** Most tasks to delete for each rule and status. From 1 to 100000. @default 1000 */
   readonly limit?: number | undefined;
 }
 
+/** How a task is retried. */
 export interface RetryOptions {
   /** Gives the task all its attempts and crashes back; without it the retry is one more attempt. @default false */
   readonly resetAttempt?: boolean | undefined;

@@ -15,6 +15,11 @@ export interface TaskReads {
    * caller's word for what the row holds.
    *
    * @throws {InvalidArgument} if the task is not one of the definition.
+   * @example
+   * ```ts
+   * const image = await wadi.get(resize, "01JD2F7ZK3V7M2T6B8QW9X4C5E");
+   * console.log(image?.result?.bytes);
+   * ```
    */
   get<Payload = unknown, Result = unknown>(
     id: string,
@@ -22,44 +27,104 @@ export interface TaskReads {
   ): Promise<Task<Payload, Result> | null>;
   get<T extends AnyTaskDefinition>(task: T, id: string, call?: CallOptions): Promise<TaskOf<T> | null>;
 
-  /** `get` for the task a key points at. */
+  /**
+   * `get` for the task a key points at.
+   *
+   * @example
+   * ```ts
+   * const image = await wadi.getByKey(resize, "image:a");
+   * ```
+   */
   getByKey<Payload = unknown, Result = unknown>(
     key: string,
     call?: CallOptions,
   ): Promise<Task<Payload, Result> | null>;
   getByKey<T extends AnyTaskDefinition>(task: T, key: string, call?: CallOptions): Promise<TaskOf<T> | null>;
 
-  /** Reads only what changes while a task waits and runs: status, progress, message and attempt. */
+  /**
+   * Reads only what changes while a task waits and runs: status, progress, message and attempt.
+   *
+   * @example
+   * ```ts
+   * const state = await wadi.getStatus("01JD2F7ZK3V7M2T6B8QW9X4C5E");
+   * ```
+   */
   getStatus(id: string, call?: CallOptions): Promise<TaskState | null>;
+  /**
+   * `getStatus` for the task a key points at.
+   *
+   * @example
+   * ```ts
+   * const state = await wadi.getStatusByKey("image:a");
+   * ```
+   */
   getStatusByKey(key: string, call?: CallOptions): Promise<TaskState | null>;
 
-  /** The attempts of a task that failed or whose lease ran out, oldest first; empty also if there is no such task. */
+  /**
+   * The attempts of a task that failed or whose lease ran out, oldest first; empty also if there is no such task.
+   *
+   * @example
+   * ```ts
+   * for (const { attempt, kind, error } of await wadi.failures("01JD2F7ZK3V7M2T6B8QW9X4C5E")) {
+   *   console.log(attempt, kind, error.message);
+   * }
+   * ```
+   */
   failures(id: string, call?: CallOptions): Promise<TaskFailure[]>;
 
-  /** Lists tasks, newest first. */
+  /**
+   * Lists tasks, newest first.
+   *
+   * @example
+   * ```ts
+   * const failed = await wadi.list({ status: "failed", name: "mail", limit: 100 });
+   * ```
+   */
   list(options?: ListOptions, call?: CallOptions): Promise<Task[]>;
 
-  /** Counts tasks by queue and status. Queues that are asked for are always present. */
+  /**
+   * Counts tasks by queue and status. Queues that are asked for are always present.
+   *
+   * @example
+   * ```ts
+   * const { mail } = await wadi.stats(["mail"]);
+   * console.log(mail?.queued, mail?.running);
+   * ```
+   */
   stats(queues?: readonly string[], call?: CallOptions): Promise<Record<string, StatusCounts>>;
 
-  /** Counts the queued tasks of a queue, due or not. Reads no other tasks. */
+  /**
+   * Counts the queued tasks of a queue, due or not. Reads no other tasks.
+   *
+   * @example
+   * ```ts
+   * const waiting = await wadi.queueDepth("mail");
+   * ```
+   */
   queueDepth(queue: string, call?: CallOptions): Promise<number>;
 
-  /** How many more tasks the queue takes before `maxDepth` are queued. Reads at most `maxDepth` rows. */
+  /**
+   * How many more tasks the queue takes before `maxDepth` are queued. Reads at most `maxDepth` rows.
+   *
+   * @example
+   * ```ts
+   * if ((await wadi.queueHeadroom("mail", 10_000)) === 0) console.warn("the queue is full");
+   * ```
+   */
   queueHeadroom(queue: string, maxDepth: number, call?: CallOptions): Promise<number>;
 }
 
 /** Which tasks a `list` returns: those that fit all that is given. */
 export interface ListOptions {
-  /** @default any */
+  /** Only tasks of this status. @default any */
   readonly status?: TaskStatus | undefined;
-  /** @default any */
+  /** Only tasks of this queue. @default any */
   readonly queue?: string | undefined;
-  /** @default any */
+  /** Only tasks of this name. @default any */
   readonly name?: string | undefined;
   /** Finds a task and all that descends from it. @default any */
   readonly rootId?: string | undefined;
-  /** @default any */
+  /** Only tasks of this correlation id. @default any */
   readonly correlationId?: string | undefined;
   /** Most tasks to return. From 1 to 1000. @default 50 */
   readonly limit?: number | undefined;

@@ -39,6 +39,7 @@ export interface StatementBuilder<Native = unknown> {
   ): Promise<{ readonly ids: string[] } & PreparedBatch<Native, SubmittedOf<T>[]>>;
   /** Statements that cancel a queued task or ask a running one to stop. `read` gives it, null if there is none. */
   cancel(id: string): Promise<PreparedBatch<Native, CanceledTask | null>>;
+  /** `cancel` for the task a key points at. */
   cancelByKey(key: string): Promise<PreparedBatch<Native, CanceledTask | null>>;
 }
 

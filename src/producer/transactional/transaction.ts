@@ -34,6 +34,7 @@ export interface TransactionClient<Sync extends boolean = boolean> {
   ): Answer<Sync, SubmittedOf<T>[]>;
   /** Cancels a queued task or asks a running one to stop, and returns it; null if there is none. */
   cancel(id: string): Answer<Sync, CanceledTask | null>;
+  /** `cancel` for the task a key points at. */
   cancelByKey(key: string): Answer<Sync, CanceledTask | null>;
 }
 

@@ -8,11 +8,23 @@ export interface TaskWaits {
    * Waits until a task has succeeded, failed or was canceled, and returns it.
    *
    * @throws {TaskTimeout} with the task as last seen; the task itself goes on.
+   * @example
+   * ```ts
+   * const task = await wadi.submit(resize, { url: "https://example.com/a.png" });
+   * const { status, result } = await wadi.wait(task, { timeoutMs: 60_000 });
+   * ```
    */
   wait<Payload, Result>(task: Task<Payload, Result>, options?: WaitOptions): Promise<Task<Payload, Result>>;
   wait(id: string, options?: WaitOptions): Promise<Task>;
 
-  /** Waits for the task a key points at; a replace moves the wait, and a key without a task is waited for. */
+  /**
+   * Waits for the task a key points at; a replace moves the wait, and a key without a task is waited for.
+   *
+   * @example
+   * ```ts
+   * const { status } = await wadi.waitByKey("image:a");
+   * ```
+   */
   waitByKey<Payload = unknown, Result = unknown>(
     key: string,
     options?: WaitOptions,
@@ -23,6 +35,11 @@ export interface TaskWaits {
    * open; whole rows are read a hundred at a time. An empty list is answered at once.
    *
    * @throws {TaskTimeout} with the ids that are `missing`.
+   * @example
+   * ```ts
+   * const submitted = await wadi.submitMany("mail", [{ payload: { to: "ada@example.com" } }]);
+   * const ended = await wadi.waitMany(submitted);
+   * ```
    */
   waitMany<Payload, Result>(
     tasks: readonly Task<Payload, Result>[],
@@ -30,7 +47,14 @@ export interface TaskWaits {
   ): Promise<Task<Payload, Result>[]>;
   waitMany(ids: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]>;
 
-  /** `waitMany` for the tasks that keys point at; a replace moves the wait, and a key without a task is waited for. */
+  /**
+   * `waitMany` for the tasks that keys point at; a replace moves the wait, and a key without a task is waited for.
+   *
+   * @example
+   * ```ts
+   * const [a, b] = await wadi.waitManyByKey(["image:a", "image:b"]);
+   * ```
+   */
   waitManyByKey<Payload = unknown, Result = unknown>(
     keys: readonly string[],
     options?: WaitOptions,
@@ -41,9 +65,21 @@ export interface TaskWaits {
    * follow each other closely may be reported as one. It polls as `wait` does; `return()`, or leaving a `for await`, ends it at once.
    *
    * @throws {InvalidArgument} at once; {TaskTimeout} while iterating, with the task as last seen.
+   * @example
+   * ```ts
+   * const { id } = await wadi.submit("import", { file: "rows.csv" });
+   * for await (const { status, progress } of wadi.watch(id)) console.log(status, progress);
+   * ```
    */
   watch(task: string | Task, options?: WaitOptions): AsyncIterableIterator<TaskState>;
 
-  /** `watch` for the task a key points at: a replace goes on with the new task, and a key without one is waited for. */
+  /**
+   * `watch` for the task a key points at: a replace goes on with the new task, and a key without one is waited for.
+   *
+   * @example
+   * ```ts
+   * for await (const { status } of wadi.watchByKey("image:a")) console.log(status);
+   * ```
+   */
   watchByKey(key: string, options?: WaitOptions): AsyncIterableIterator<TaskState>;
 }
