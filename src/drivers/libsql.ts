@@ -50,8 +50,8 @@ const SERVER_LIMITS: Limits = {
 };
 
 /**
- * What may need the write lock. A read with such a word in a text is taken for a write: it waits for a lock now and
- * then.
+ * Words of statements that may need the write lock. A read that contains one is taken for a write, which costs time
+ * only.
  */
 const WRITES = /\b(?:insert|update|delete|replace|create|alter|drop|analyze|vacuum|reindex)\b/i;
 
@@ -97,7 +97,7 @@ export function libsql(
     database: client,
     classify,
     async run(statement, sendOptions) {
-      // On a file's connection that met a lock before, execute() reports success for a write it never commits.
+      // Not execute() for a file: after a lock it reports success for a write that it never commits.
       const execute = async () =>
         file === undefined
           ? [await client.execute(toLibsql(statement))]

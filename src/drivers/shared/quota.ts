@@ -1,6 +1,6 @@
 // Recognizes the errors of a platform's quotas.
 
-/** What platforms answer when an account, a plan or an invocation has used up its quota. Nothing was written. */
+/** Messages for a used-up quota of an account, a plan or an invocation. Nothing was written. */
 const OVER_QUOTA = [
   /\bquota\b/i,
   /\bfree[- ]tier\b/i,

@@ -48,7 +48,10 @@ export class BetterSqlite3Connection {
     this.#commit = new GroupCommit(this.#handle, isLocked, skipsSync);
   }
 
-  /** Adds a call to the next group. @throws {Unsupported} if it is to be refused during a transaction of the owner. */
+  /**
+   * Adds a call to the next group.
+   * @throws {Unsupported} if the options refuse an open transaction of the application.
+   */
   submit(member: GroupMember, options: SendOptions | undefined): void {
     const isRefused = options?.openTransaction === "refuse" && this.#exclusiveUse === undefined;
     if (isRefused && this.#handle.inTransaction) throw refusedInTransaction("better-sqlite3 handle", "db");
@@ -72,7 +75,7 @@ export class BetterSqlite3Connection {
     }
   }
 
-  /** Statements sent into the transaction that the owner has open on `tx`; null if there is none. */
+  /** Runs statements in the transaction that the application has open on `tx`; null if there is none. */
   openTransaction(tx: unknown): OpenTransaction<true> | null {
     if (!isInTransaction(tx)) return null;
     const handle = this.#handleOf(tx);

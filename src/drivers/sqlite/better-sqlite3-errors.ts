@@ -1,4 +1,4 @@
-// What better-sqlite3's errors mean, and the error of a handle whose owner has a transaction open.
+// What better-sqlite3's errors mean, and the error of a handle with an open transaction.
 
 import type { ErrorClass } from "../../core/executor.ts";
 import { classifySqlite, isExhausted } from "./sqlite-errors.ts";
@@ -16,10 +16,10 @@ export function isLocked(error: unknown): boolean {
   return classify(error) === "busy" && !isExhausted(error);
 }
 
-/** The handle's owner has a transaction open. It has the code of a lock, because it ends like one. */
+/** The application has a transaction open on the handle. It has the code of a lock, because waiting resolves it too. */
 export class HandleInTransaction extends Error {
   readonly code = "SQLITE_BUSY";
   constructor() {
-    super("the better-sqlite3 handle is inside a transaction that its owner has not ended yet");
+    super("the better-sqlite3 handle is inside a transaction that the application has not ended yet");
   }
 }

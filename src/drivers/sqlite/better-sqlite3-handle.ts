@@ -42,7 +42,7 @@ export class BorrowedHandle {
   /**
    * Runs `work`, in which a lock is an error and does not block the thread.
    *
-   * @throws {HandleInTransaction} while the handle's owner has a transaction open.
+   * @throws {HandleInTransaction} while the application has a transaction open on the handle.
    */
   withoutLockWait<T>(work: () => T): T {
     const db = this.#db;

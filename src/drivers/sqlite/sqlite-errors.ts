@@ -5,7 +5,7 @@ import type { ErrorClass } from "../../core/executor.ts";
 
 /** Texts, because neither D1 nor a libSQL server sends a code that distinguishes these from a syntax error. */
 const MISSING_SCHEMA = /no such (table|column)|has no column named/;
-/** What SQLite's functions report about a value, under the code of a syntax error. */
+/** Messages of SQLite's functions about a bad value, which have the code of a syntax error. */
 const INVALID_VALUE = /malformed JSON|JSON cannot hold|bad JSON path|integer overflow|too big|too large/;
 
 /**

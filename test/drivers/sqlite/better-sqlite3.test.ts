@@ -189,7 +189,7 @@ describe("locks", () => {
     db.exec("begin; insert into item values ('owner')");
     const error = await rejection(work());
     expect(executor.classify(error)).toBe("busy");
-    expect(String(error)).toContain("its owner has not ended");
+    expect(String(error)).toContain("the application has not ended");
     expect(db.inTransaction).toBe(true);
     db.exec("commit");
     expect(stored()).toEqual(["owner"]);
