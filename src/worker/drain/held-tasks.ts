@@ -77,13 +77,13 @@ export class HeldTasks implements AttemptOwner {
     const lease = new Lease(workerId, sentAtMs + leaseMs, tasks.length);
     if (tasks.length > 0) this.leases.add(lease);
     const places = tasks.map((task) => this.#lanes.placeOf(task));
-    const attempts = places.map(({ member }, i) => new Attempt(this, claimed, i, member, lease));
+    const attempts = places.map(({ handler }, i) => new Attempt(this, claimed, i, handler, lease));
     for (const pool of pools) pool.claimAnswered(attempts.filter((_, i) => places[i]!.pool === pool));
     for (let i = 0; i < attempts.length; i++) {
       const attempt = attempts[i]!;
-      const { pool, member } = places[i]!;
+      const { pool, handler } = places[i]!;
       totals.claimed(attempt);
-      member.claimed(attempt.task.queue);
+      handler.claimed(attempt.task.queue);
       this.gate.add(attempt);
       if (bytes.claimed(attempt.bytes)) {
         this.#unstarted.add(attempt, pool);
@@ -146,10 +146,10 @@ export class HeldTasks implements AttemptOwner {
   }
 
   #free(attempt: Attempt): void {
-    const { bytes, member, task } = attempt;
+    const { bytes, handler, task } = attempt;
     this.gate.remove(attempt);
     this.#options.bytes.ended(bytes);
-    member.ended(task.queue);
+    handler.ended(task.queue);
   }
 
   /** Releases the tasks that have not started. */

@@ -4,7 +4,7 @@ import type { SlotPool } from "./slot-pool.ts";
 
 interface Place {
   readonly pool: SlotPool;
-  readonly member: HandlerSlots;
+  readonly handler: HandlerSlots;
 }
 
 /** Finds the slots of a claimed task by its lane, which is its queue and name. */
@@ -14,10 +14,10 @@ export class LaneIndex {
 
   constructor(pools: readonly SlotPool[]) {
     for (const pool of pools) {
-      for (const member of pool.members) {
-        const { name, queues } = member.registration;
-        for (const queue of queues) this.#places.set(laneKey({ queue, name }), { pool, member });
-        this.#pools.set(member, pool);
+      for (const handler of pool.handlers) {
+        const { name, queues } = handler.registration;
+        for (const queue of queues) this.#places.set(laneKey({ queue, name }), { pool, handler });
+        this.#pools.set(handler, pool);
       }
     }
   }
@@ -26,7 +26,7 @@ export class LaneIndex {
     return this.#places.get(laneKey(task))!;
   }
 
-  poolOf(member: HandlerSlots): SlotPool {
-    return this.#pools.get(member)!;
+  poolOf(handler: HandlerSlots): SlotPool {
+    return this.#pools.get(handler)!;
   }
 }

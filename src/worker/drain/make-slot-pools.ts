@@ -31,12 +31,12 @@ export function makeSlotPools(
     const { resource, concurrency } = group[0]!;
     const shared = resource === null ? sizes.concurrency : sizes.resources.get(resource)!;
     const slots = resource === null ? (concurrency ?? shared) : shared;
-    const members = group.map((registration) => new HandlerSlots(registration, slots));
-    return { members, slots, capacity: slots * Math.max(...members.map(({ batch }) => batch)) };
+    const handlers = group.map((registration) => new HandlerSlots(registration, slots));
+    return { handlers, slots, capacity: slots * Math.max(...handlers.map(({ batch }) => batch)) };
   });
   const total = drafts.reduce((sum, { capacity }) => sum + capacity, 0);
-  return drafts.map(({ members, slots, capacity }) => {
-    return new SlotPool(members, slots, Math.floor((sizes.prefetch * capacity) / total), bytes);
+  return drafts.map(({ handlers, slots, capacity }) => {
+    return new SlotPool(handlers, slots, Math.floor((sizes.prefetch * capacity) / total), bytes);
   });
 }
 

@@ -13,10 +13,10 @@ export class PendingRetries {
   /** Notes which of the settled attempts are retried, and have the time to run again, before `stopAtMs`. */
   add(attempts: readonly Attempt[], settled: readonly SettleResult[], stopAtMs: number): void {
     const nowMs = monotonicMs();
-    for (const [i, { settlement, member }] of attempts.entries()) {
+    for (const [i, { settlement, handler }] of attempts.entries()) {
       const { delayMs = 0 } = (settlement ?? {}) as { readonly delayMs?: number };
       const atMs = nowMs + delayMs + MARGIN_MS;
-      if (settled[i]!.status === "queued" && delayMs > 0 && atMs + member.needsMs < stopAtMs)
+      if (settled[i]!.status === "queued" && delayMs > 0 && atMs + handler.needsMs < stopAtMs)
         this.#dueAtMs.push(atMs);
     }
   }

@@ -87,16 +87,16 @@ export class ReadyQueue {
     for (let at = this.#head; at < this.#attempts.length; at++) yield this.#attempts[at]!;
   }
 
-  #added({ bytes, member, isOnHold }: Attempt): void {
+  #added({ bytes, handler, isOnHold }: Attempt): void {
     if (isOnHold) this.#unannounced++;
     this.#bytes.queued(bytes);
-    member.queued();
+    handler.queued();
   }
 
-  #removed({ bytes, member, isOnHold }: Attempt): void {
+  #removed({ bytes, handler, isOnHold }: Attempt): void {
     if (isOnHold) this.#unannounced--;
     this.#bytes.dequeued(bytes);
-    member.dequeued();
+    handler.dequeued();
   }
 
   #reset(attempts: Attempt[]): void {

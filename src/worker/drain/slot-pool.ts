@@ -12,7 +12,7 @@ import { StartForecast } from "./start-forecast.ts";
  * them.
  */
 export class SlotPool {
-  readonly members: readonly HandlerSlots[];
+  readonly handlers: readonly HandlerSlots[];
   readonly slots: number;
   readonly ready: ReadyQueue;
   readonly #bytes: ByteBudget;
@@ -26,13 +26,13 @@ export class SlotPool {
   /** Smallest quota of the claim in flight, 0 if no name had one; null if the pool is not part of a claim. */
   #leastQuota: number | null = null;
 
-  constructor(members: readonly HandlerSlots[], slots: number, prefetch: number, bytes: ByteBudget) {
+  constructor(handlers: readonly HandlerSlots[], slots: number, prefetch: number, bytes: ByteBudget) {
     this.#bytes = bytes;
     this.ready = new ReadyQueue(bytes);
-    this.members = members;
+    this.handlers = handlers;
     this.slots = slots;
     this.#prefetch = prefetch;
-    this.#batch = Math.max(...members.map(({ batch }) => batch));
+    this.#batch = Math.max(...handlers.map(({ batch }) => batch));
     this.#forecast = new StartForecast(prefetch, slots * this.#batch);
   }
 
@@ -57,7 +57,7 @@ export class SlotPool {
 
   /** Tasks that could start at once, in addition to those that are ready. */
   get open(): number {
-    const unused = this.members.reduce((sum, { free, ready }) => sum + Math.max(0, free - ready), 0);
+    const unused = this.handlers.reduce((sum, { free, ready }) => sum + Math.max(0, free - ready), 0);
     return Math.min(this.#free - this.#startable, unused);
   }
 
@@ -78,7 +78,7 @@ export class SlotPool {
 
   /** Ready tasks that find no free slot. */
   get waiting(): number {
-    const startable = this.members.reduce((sum, { free, ready }) => sum + Math.min(free, ready), 0);
+    const startable = this.handlers.reduce((sum, { free, ready }) => sum + Math.min(free, ready), 0);
     return this.ready.size - Math.min(this.#free, startable);
   }
 
@@ -96,7 +96,7 @@ export class SlotPool {
   /** Whether slots are free, and every ready task is of a name at its own limit. */
   get #isStuck(): boolean {
     return (
-      this.hasFreeSlot && !this.members.some(({ ready, calls, maxCalls }) => ready > 0 && calls < maxCalls)
+      this.hasFreeSlot && !this.handlers.some(({ ready, calls, maxCalls }) => ready > 0 && calls < maxCalls)
     );
   }
 
@@ -115,7 +115,7 @@ export class SlotPool {
     // Tasks that start before the next round trip need no announcement: only those after them are prefetched.
     const prefetch = Math.max(0, ahead - this.#forecast.window);
     let least = Number.POSITIVE_INFINITY;
-    for (const { registration, free, ready, inFlight, needsMs } of this.members) {
+    for (const { registration, free, ready, inFlight, needsMs } of this.handlers) {
       const room = Math.max(0, free - ready) + ahead;
       const quota = limit > 0 && needsMs <= leftMs ? Math.min(limit, room) : 0;
       if (quota > 0) least = Math.min(least, quota);
@@ -156,16 +156,16 @@ export class SlotPool {
   next(mayStart: (attempt: Attempt) => boolean): Attempt[] {
     if (!this.hasFreeSlot) return [];
     const first = this.ready.take(
-      (attempt) => attempt.member.calls < attempt.member.maxCalls && mayStart(attempt),
+      (attempt) => attempt.handler.calls < attempt.handler.maxCalls && mayStart(attempt),
     );
     if (first === null) return [];
     const attempts = [first];
-    const { member } = first;
+    const { handler } = first;
     // A task whose worker vanished before is alone in its call.
-    const most = first.task.crashes > 0 ? 1 : member.batch;
+    const most = first.task.crashes > 0 ? 1 : handler.batch;
     while (attempts.length < most) {
       const another = this.ready.take(
-        (attempt) => attempt.member === member && attempt.task.crashes === 0 && mayStart(attempt),
+        (attempt) => attempt.handler === handler && attempt.task.crashes === 0 && mayStart(attempt),
       );
       if (another === null) break;
       attempts.push(another);
@@ -174,15 +174,15 @@ export class SlotPool {
   }
 
   /** A call with `tasks` tasks takes a slot. */
-  begin(member: HandlerSlots, tasks: number): void {
+  begin(handler: HandlerSlots, tasks: number): void {
     this.#calls++;
     this.#forecast.started(tasks);
-    member.beginCall();
+    handler.beginCall();
   }
 
   /** A call that took `durationMs` leaves its slot. */
-  end(member: HandlerSlots, durationMs: number): void {
+  end(handler: HandlerSlots, durationMs: number): void {
     this.#calls--;
-    member.endCall(durationMs);
+    handler.endCall(durationMs);
   }
 }

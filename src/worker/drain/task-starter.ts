@@ -57,21 +57,21 @@ export class TaskStarter implements HandlerCallOwner {
     const attempts = taken.filter((attempt) => this.#fits(attempt, nowMs) || this.#giveBack(attempt, nowMs));
     if (attempts.length === 0) return;
     bytes.started();
-    const { member } = attempts[0]!;
-    const { maxRunMs } = member.registration;
+    const { handler } = attempts[0]!;
+    const { maxRunMs } = handler.registration;
     const call = new HandlerCall(this, attempts, nowMs, nowMs + (maxRunMs ?? NEVER));
     for (const attempt of attempts) {
       attempt.begin(call, stopAtMs);
       totals.started(attempt);
     }
-    pool.begin(member, attempts.length);
+    pool.begin(handler, attempts.length);
     this.#parts.running.begin(call);
     call.run(hooks);
   }
 
   /** Whether an attempt that starts now is expected to end before the drain stops and before its lease expires. */
-  #fits({ member, lease }: Attempt, nowMs: number): boolean {
-    const { needsMs } = member;
+  #fits({ handler, lease }: Attempt, nowMs: number): boolean {
+    const { needsMs } = handler;
     const { stopAtMs, leaseMs } = this.#options;
     if (needsMs > stopAtMs - nowMs) return false;
     // A lease that will be renewed need not cover the whole run.
@@ -86,10 +86,10 @@ export class TaskStarter implements HandlerCallOwner {
 
   callEnded(call: HandlerCall): void {
     const { running, lanes, onCallEnded } = this.#parts;
-    const { member } = call.attempts[0]!;
+    const { handler } = call.attempts[0]!;
     const nowMs = monotonicMs();
     running.end(call, nowMs);
-    lanes.poolOf(member).end(member, nowMs - call.startedAtMs);
+    lanes.poolOf(handler).end(handler, nowMs - call.startedAtMs);
     onCallEnded(call);
   }
 

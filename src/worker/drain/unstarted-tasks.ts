@@ -13,7 +13,7 @@ export class UnstartedTasks {
   constructor(options: HeldTasksOptions, lanes: LaneIndex, onReady: () => void) {
     this.#options = options;
     this.#blocked = new BlockedTasks(options.unreturned, (attempt) => {
-      lanes.poolOf(attempt.member).ready.add(attempt);
+      lanes.poolOf(attempt.handler).ready.add(attempt);
       onReady();
     });
   }

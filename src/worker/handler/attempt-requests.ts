@@ -70,7 +70,7 @@ export async function succeedWith(
 ): Promise<unknown> {
   const { meter, owner, task } = attempt;
   const { wadi } = owner;
-  const schema = attempt.member.registration.result;
+  const schema = attempt.handler.registration.result;
   const given = result === undefined ? null : result;
   const value = schema === null ? given : await validate(schema, "result", task, given);
   const resultJson = encodeJson(value, `the result of ${task.name}`, wadi.executor);

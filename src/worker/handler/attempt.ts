@@ -49,7 +49,7 @@ export class Attempt implements LeaseRef {
   readonly owner: AttemptOwner;
   readonly task: Task;
   /** The handler of its task name, and the slots of that handler. */
-  readonly member: HandlerSlots;
+  readonly handler: HandlerSlots;
   readonly lease: Lease;
   /** Length of its payload as JSON. */
   readonly bytes: number;
@@ -84,13 +84,13 @@ export class Attempt implements LeaseRef {
     owner: AttemptOwner,
     { tasks, bytes, limitKeys, onHold, nowMs }: ClaimResult,
     index: number,
-    member: HandlerSlots,
+    handler: HandlerSlots,
     lease: Lease,
   ) {
     this.owner = owner;
     this.meter = owner.newShare();
     this.task = tasks[index]!;
-    this.member = member;
+    this.handler = handler;
     this.lease = lease;
     this.bytes = bytes[index]!;
     this.limitKey = limitKeys[index]!;

@@ -51,7 +51,7 @@ export class HandlerCall implements AttemptCall {
   }
 
   get registration(): Registration {
-    return this.attempts[0]!.member.registration;
+    return this.attempts[0]!.handler.registration;
   }
 
   attemptEnded(): void {
