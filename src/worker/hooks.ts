@@ -97,7 +97,8 @@ export interface WorkerHooks {
   readonly onError?: ((error: unknown, context: ErrorContext) => void) | undefined;
   /**
    * Gets a line for each final failure of a task, without its payload: an object with `error` and `warn`, as most
-   * loggers are. Null writes nothing. @default console
+   * loggers are. Null writes nothing.
+   * @default console
    */
   readonly logger?: Logger | null | undefined;
 }

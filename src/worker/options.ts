@@ -33,7 +33,8 @@ export interface WorkerOptions extends WorkerHooks, LongRunningOptions {
   readonly queues?: readonly string[] | undefined;
   /**
    * Most handler calls at once, over all names that are registered without `concurrency`, `batch` and `resource`.
-   * Minimum `1`. @default 10
+   * Minimum `1`.
+   * @default 10
    */
   readonly concurrency?: number | undefined;
   /**
@@ -44,35 +45,40 @@ export interface WorkerOptions extends WorkerHooks, LongRunningOptions {
   readonly resources?: { readonly [resource: string]: number } | undefined;
   /**
    * Tasks to claim ahead of the free slots, so that a free slot is filled at once and round trips are few. Tasks that
-   * have not started when the worker stops are released without spending an attempt. From 0 to 100000. @default 0
+   * have not started when the worker stops are released without spending an attempt. From 0 to 100000.
+   * @default 0
    */
   readonly prefetch?: number | Prefetch | undefined;
   /**
    * Most bytes of the payloads, as JSON, of tasks that are claimed and not finished. A single larger task runs alone.
-   * Minimum `1`. @default no limit
+   * Minimum `1`.
+   * @default no limit
    */
   readonly maxInFlightBytes?: number | undefined;
   /**
    * Longest lease in milliseconds: after it the tasks of a killed invocation run again. A drain that ends sooner
-   * leases for its own length and sends no heartbeat. Minimum `100`. @default 60000
+   * leases for its own length and sends no heartbeat. Minimum `100`.
+   * @default 60000
    */
   readonly leaseMs?: number | undefined;
   /**
    * How often the worker asks the database whether running tasks were canceled, in milliseconds. It is one statement
-   * for all tasks, and none while no handler runs. A cancel by the same `Wadi` needs no poll. Minimum `100`. @default
-   * 5000
+   * for all tasks, and none while no handler runs. A cancel by the same `Wadi` needs no poll. Minimum `100`.
+   * @default 5000
    */
   readonly cancelPollMs?: number | undefined;
   /** Longest run of one attempt in milliseconds, for names that have no `maxRunMs`. Minimum `1`. @default none */
   readonly maxRunMs?: number | undefined;
   /**
    * Wait before the next attempt, in milliseconds: a random time from the upper half of `baseMs`, which doubles with
-   * each attempt up to `capMs`. @default { baseMs: 1000, capMs: 30000 }
+   * each attempt up to `capMs`.
+   * @default { baseMs: 1000, capMs: 30000 }
    */
   readonly backoff?: Partial<Backoff> | undefined;
   /**
    * Prefix of the lease tokens, for people who read the table. At most 500 bytes. A worker stops another one of the
-   * same name that runs the same tasks in this process, and replaces it. @default a random one
+   * same name that runs the same tasks in this process, and replaces it.
+   * @default a random one
    */
   readonly name?: string | undefined;
 }

@@ -1,3 +1,5 @@
+/** The life of one claimed task in this worker: how it starts, and each way in which it can end. */
+
 import type { Backoff } from "../../core/backoff.ts";
 import { monotonicMs } from "../../core/clock.ts";
 import { InvalidArgument, LostLease, QueryLimit, TaskCanceled, TaskError } from "../../core/errors/errors.ts";

@@ -1,3 +1,5 @@
+/** Calls a handler, and gives its result or error to the attempts it was called for. */
+
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { WorkerHooks } from "../hooks.ts";
 import type { BatchHandler, Handler } from "../task-context.ts";

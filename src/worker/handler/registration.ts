@@ -1,3 +1,5 @@
+/** What an application registers with `worker.task`, checked and with its defaults. */
+
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import { checkIndexedTogether } from "../../core/index-limits.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
@@ -12,7 +14,8 @@ export interface HandlerOptions {
   /** Queue whose tasks this handler runs. @default the definition's queue, else the worker's */
   readonly queue?: string | undefined;
   /**
-   * Several queues instead of one; `concurrency` counts over all of them. Not together with `queue`. @default none
+   * Several queues instead of one; `concurrency` counts over all of them. Not together with `queue`.
+   * @default none
    */
   readonly queues?: readonly string[] | undefined;
   /**
@@ -22,17 +25,20 @@ export interface HandlerOptions {
   readonly maxRunMs?: number | undefined;
   /**
    * Most calls of this handler at once. The name then has dedicated slots, in addition to those that other names share.
-   * Minimum `1`. @default it shares the worker's `concurrency`
+   * Minimum `1`.
+   * @default it shares the worker's `concurrency`
    */
   readonly concurrency?: number | undefined;
   /**
    * Calls the handler with up to this many tasks at once, as a list of contexts. The name then has dedicated slots.
-   * Minimum `1`. @default one task a call
+   * Minimum `1`.
+   * @default one task a call
    */
   readonly batch?: number | undefined;
   /**
    * One of the worker's `resources`. All names with the same resource together run at most as many calls at once as it
-   * allows. @default none
+   * allows.
+   * @default none
    */
   readonly resource?: string | undefined;
 }

@@ -1,3 +1,5 @@
+/** How a handler learns what became of its task: `settled` of its context. */
+
 import type { Task, TaskStatus } from "../../core/task.ts";
 
 /** The task after an attempt was settled, or `lostLease` if its lease was lost and nothing was stored. */

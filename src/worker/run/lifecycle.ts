@@ -1,3 +1,5 @@
+/** How a worker starts and stops: `run`, `serve`, `background` and `stop`, with their options. */
+
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
 import { integer, onlyKnown, optionalSignal } from "../../core/validate.ts";

@@ -1,3 +1,5 @@
+/** The work that a long-running worker does in addition to its tasks. */
+
 import type { Retention } from "../../core/operations/control.ts";
 import { sleep } from "../../core/timers.ts";
 import type { WadiInternals } from "../../producer/internals.ts";

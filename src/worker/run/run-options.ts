@@ -20,7 +20,8 @@ export interface LongRunningOptions {
   readonly maxPollMs?: number | undefined;
   /**
    * Which finished tasks are deleted: in batches while the worker runs, and at most once a minute at the end of a
-   * short drain that has time left. At most 16 rules. @default none: finished tasks are kept
+   * short drain that has time left. At most 16 rules.
+   * @default none: finished tasks are kept
    */
   readonly retention?: readonly RetentionRule[] | undefined;
   /** Pause between two sweeps of a running worker in milliseconds. Minimum `1000`. @default 60000 */

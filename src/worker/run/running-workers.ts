@@ -1,3 +1,5 @@
+/** Keeps two workers of one process from running the same tasks by mistake. */
+
 import { InvalidArgument } from "../../core/errors/errors.ts";
 
 /** A worker that runs, as all copies of this module in one process see it. */
