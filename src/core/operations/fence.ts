@@ -35,12 +35,12 @@ export function lostLeaseOf(error: unknown, { id }: LeaseRef): WadiError | undef
 }
 
 /** The operation, refused with `LostLease` unless the lease is held in the same moment. It stays one round trip. */
-export function fenceOperation<T>(target: SqlTarget, held: LeaseRef, operation: Operation<T>): Operation<T> {
+export function fenceOperation<T>(target: SqlTarget, lease: LeaseRef, operation: Operation<T>): Operation<T> {
   return {
     name: operation.name,
-    statements: [fenceLease(target, held, false), ...operation.statements],
+    statements: [fenceLease(target, lease, false), ...operation.statements],
     decode: (results) => operation.decode(results.slice(1)),
-    resend: () => fenceOperation(target, held, operation.resend?.() ?? operation),
-    explain: (error) => lostLeaseOf(error, held),
+    resend: () => fenceOperation(target, lease, operation.resend?.() ?? operation),
+    explain: (error) => lostLeaseOf(error, lease),
   };
 }

@@ -21,23 +21,25 @@ export interface LeaseRenewal {
 /** Extends leases; a task that is absent from the result is no longer held. */
 export function renewLeases(
   target: SqlTarget,
-  held: readonly LeaseRef[],
+  leases: readonly LeaseRef[],
   leaseMs: number,
 ): Operation<LeaseRenewal[]> {
-  const leases_json = JSON.stringify(held.map(({ id, workerId }) => ({ id, worker_id: workerId })));
-  const values = { leases_json, lease_ms: leaseMs };
+  const values = { leases_json: leasesJson(leases), lease_ms: leaseMs };
   return single("heartbeat", bind(target, "renew_leases", values), (rows) => {
     const renewed = new Map(rows.map((row) => [row.id, decodeRenewal(row)]));
-    return held.flatMap(({ id }) => renewed.get(id) ?? []);
+    return leases.flatMap(({ id }) => renewed.get(id) ?? []);
   });
 }
 
 /** Reads which leases are still held, and which of their tasks have a requested cancel. Nothing is written. */
-export function checkLeases(target: SqlTarget, held: readonly LeaseRef[]): Operation<LeaseRenewal[]> {
-  const leases_json = JSON.stringify(held.map(({ id, workerId }) => ({ id, worker_id: workerId })));
-  return single("cancelPoll", bind(target, "select_held", { leases_json }), (rows) =>
+export function checkLeases(target: SqlTarget, leases: readonly LeaseRef[]): Operation<LeaseRenewal[]> {
+  return single("cancelPoll", bind(target, "select_held", { leases_json: leasesJson(leases) }), (rows) =>
     rows.map(decodeRenewal),
   );
+}
+
+function leasesJson(leases: readonly LeaseRef[]): string {
+  return JSON.stringify(leases.map(({ id, workerId }) => ({ id, worker_id: workerId })));
 }
 
 function decodeRenewal(row: Row): LeaseRenewal {
@@ -53,10 +55,10 @@ export interface ProgressReport {
 /** Reports progress; null if the task is no longer held. */
 export function updateProgress(
   target: SqlTarget,
-  held: LeaseRef,
+  lease: LeaseRef,
   report: ProgressReport,
 ): Operation<LeaseRenewal | null> {
-  const values = { id: held.id, worker_id: held.workerId, ...report };
+  const values = { id: lease.id, worker_id: lease.workerId, ...report };
   return single("progress", bind(target, "update_progress", values), ([row]) =>
     row ? decodeRenewal(row) : null,
   );

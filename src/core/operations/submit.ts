@@ -50,11 +50,14 @@ export function submit(
   tasks: readonly NewTask[],
   isResent = false,
 ): Operation<SubmittedTask[]> {
-  const plain = tasks.filter((task) => task.key === null);
+  const unkeyed = tasks.filter((task) => task.key === null);
   const keyed = tasks.filter((task) => task.key !== null);
-  const insert = [...upsertLimits(target, tasks), ...(plain.length === 0 ? [] : insertPlain(target, plain))];
+  const insert = [
+    ...upsertLimits(target, tasks),
+    ...(unkeyed.length === 0 ? [] : insertUnkeyed(target, unkeyed)),
+  ];
   // The tasks without a key of a lost first try may be stored already, and even be claimed by now: read them.
-  const ids = isResent ? plain.map(({ columns }) => columns.id) : [];
+  const ids = isResent ? unkeyed.map(({ columns }) => columns.id) : [];
   const read = ids.length === 0 ? [] : [selectTasks(target, ids)];
   const submitKeyed = keyed.length === 0 ? [] : insertKeyed(target, keyed);
   return {
@@ -65,8 +68,9 @@ export function submit(
       const created = results[insert.length - 1]?.[0]?.created_at_ms ?? Date.now();
       const rows = read.length === 0 ? [] : results[insert.length]!;
       const stored = new Map(rows.map((row) => [row.id, withOutcome(row, "created")]));
-      const plainTask = (task: NewTask) => stored.get(task.columns.id) ?? createdTask(task, Number(created));
-      return decodeSubmitted(tasks, plainTask, keyed.length === 0 ? [] : results.at(-1)!);
+      const unkeyedTask = (task: NewTask) =>
+        stored.get(task.columns.id) ?? createdTask(task, Number(created));
+      return decodeSubmitted(tasks, unkeyedTask, keyed.length === 0 ? [] : results.at(-1)!);
     },
     resend: () => submit(target, tasks, true),
   };
@@ -82,7 +86,7 @@ function upsertLimits(target: SqlTarget, tasks: readonly NewTask[]): Statement[]
 }
 
 /** Ends with a statement that returns the creation time. A single task goes in plain parameters, which cost less. */
-function insertPlain(target: SqlTarget, tasks: readonly NewTask[]): Statement[] {
+function insertUnkeyed(target: SqlTarget, tasks: readonly NewTask[]): Statement[] {
   const { columns } = tasks[0]!;
   if (tasks.length === 1) return [bind(target, "insert_task", columns)];
   return [
@@ -163,14 +167,14 @@ const OUTCOMES: { readonly [conflict: string]: SubmitOutcome } = {
 
 function decodeSubmitted(
   tasks: readonly NewTask[],
-  plainTask: (task: NewTask) => SubmittedTask,
+  unkeyedTask: (task: NewTask) => SubmittedTask,
   keyedRows: readonly Row[],
 ): SubmittedTask[] {
   const byKey = new Map(keyedRows.map((row) => [row.task_key, row]));
   return tasks.map((task) => {
     // A key without a row: between a lost try and its resend, another submit took the key and lost it again.
     const current = task.key === null ? undefined : byKey.get(task.key);
-    if (current === undefined) return plainTask(task);
+    if (current === undefined) return unkeyedTask(task);
     if (current.id === task.columns.id) return withOutcome(current, "created");
     if (task.requiresSameName && current.name !== task.columns.name) return withOutcome(current, "rejected");
     return withOutcome(current, OUTCOMES[task.conflict] ?? "reused");

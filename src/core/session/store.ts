@@ -174,17 +174,17 @@ export class Store {
     return this.session.execute(claim(this.session.target, request, this.#claimBytes), call);
   }
 
-  heartbeat(held: readonly LeaseRef[], leaseMs: number, call?: OperationOptions): Promise<LeaseRenewal[]> {
-    return this.#run(renewLeases, [held, leaseMs], call);
+  heartbeat(leases: readonly LeaseRef[], leaseMs: number, call?: OperationOptions): Promise<LeaseRenewal[]> {
+    return this.#run(renewLeases, [leases, leaseMs], call);
   }
 
   /** Reads which of these leases are still held, and whether a cancel of their tasks was requested. */
-  checkLeases(held: readonly LeaseRef[], call?: OperationOptions): Promise<LeaseRenewal[]> {
-    return this.#run(checkLeases, [held], call);
+  checkLeases(leases: readonly LeaseRef[], call?: OperationOptions): Promise<LeaseRenewal[]> {
+    return this.#run(checkLeases, [leases], call);
   }
 
-  progress(held: LeaseRef, report: ProgressReport, call?: OperationOptions): Promise<LeaseRenewal | null> {
-    return this.#run(updateProgress, [held, report], call);
+  progress(lease: LeaseRef, report: ProgressReport, call?: OperationOptions): Promise<LeaseRenewal | null> {
+    return this.#run(updateProgress, [lease, report], call);
   }
 
   /** @param resent Whether the same was sent before and may have been committed: then its effect is found again. */
