@@ -89,7 +89,7 @@ export { Wadi } from "./producer/wadi.ts";
 export type { SyncWadi, WadiOf } from "./producer/wadi-of.ts";
 export type { WadiOptions } from "./producer/wadi-options.ts";
 export type { TaskWaits } from "./producer/wait/task-waits.ts";
-export type { CallTaskOptions, WaitOptions } from "./producer/wait/wait.ts";
+export type { CallTaskOptions, WaitOptions } from "./producer/wait/wait-options.ts";
 export type { DrainOptions } from "./worker/drain-setup.ts";
 export type { DrainSummary, SkippedTasks } from "./worker/drain-summary.ts";
 export type { FailEnvelope, FailOptions } from "./worker/handler/fail-reason.ts";

@@ -47,8 +47,9 @@ import { WADI_OPTIONS, type WadiOptions } from "./wadi-options.ts";
 import { callTask, splitCallTask } from "./wait/call.ts";
 import { PollLoop } from "./wait/poll-loop.ts";
 import type { TaskWaits } from "./wait/task-waits.ts";
-import { type CallTaskOptions, checkWait, type WaitOptions, waitForTask } from "./wait/wait.ts";
+import { waitForTask } from "./wait/wait.ts";
 import { namesOf, waitForTasks } from "./wait/wait-many.ts";
+import { type CallTaskOptions, checkWait, type WaitOptions } from "./wait/wait-options.ts";
 import { watchTask } from "./wait/watch.ts";
 
 /**

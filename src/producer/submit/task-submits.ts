@@ -1,7 +1,7 @@
 import type { SubmitCallOptions } from "../call-options.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
 import type { PayloadOf, ResultOf, SubmittedOf } from "../task-types.ts";
-import type { CallTaskOptions } from "../wait/wait.ts";
+import type { CallTaskOptions } from "../wait/wait-options.ts";
 import type { SubmitEntry, SubmitOptions } from "./submit-options.ts";
 
 /** The methods of a `Wadi` that submit tasks. */

@@ -14,15 +14,9 @@ import { onlyKnown, text } from "../../core/validate.ts";
 import type { Submission } from "../submit/submission.ts";
 import { SUBMIT_OPTIONS, type SubmitOptions } from "../submit/submit-options.ts";
 import type { PollLoop } from "./poll-loop.ts";
-import { GRACE_MS } from "./trip.ts";
-import {
-  type CallTaskOptions,
-  type CheckedWait,
-  checkWait,
-  openWait,
-  WAIT_OPTIONS,
-  waitForTask,
-} from "./wait.ts";
+import { GRACE_MS } from "./shared-request.ts";
+import { openWait, waitForTask } from "./wait.ts";
+import { type CallTaskOptions, type CheckedWait, checkWait, WAIT_OPTIONS } from "./wait-options.ts";
 
 /** Pauses between two tries to submit. */
 const OUTAGE: Backoff = { baseMs: 100, capMs: 2000 };

@@ -4,84 +4,77 @@ import type { TaskRef, TaskState } from "../../core/operations/read.ts";
 import type { Store } from "../../core/session/store.ts";
 import { isTerminal, type Task } from "../../core/task.ts";
 import type { Notifier } from "../notify/notifier.ts";
-import { type OpenRef, OpenWait, type WaitEvents, type WaitKind } from "./open-wait.ts";
+import type { AwaitedRef } from "./awaited-ref.ts";
+import { EndedTaskReader } from "./ended-task-reader.ts";
+import { PendingWait, type WaitEvents, type WaitKind } from "./pending-wait.ts";
 import { PollPace, type PollPaceOptions } from "./poll-pace.ts";
-import { readStates } from "./read-states.ts";
-import { RowReader } from "./row-reader.ts";
-import { GRACE_MS, Trip } from "./trip.ts";
+import { Poller } from "./poller.ts";
+import { GRACE_MS } from "./shared-request.ts";
 
 /** Pauses of a wait while the database fails. */
 const OUTAGE: Backoff = { baseMs: 100, capMs: 2000 };
-/** How long a poll holds back the next one: its connection may be dead, and others are not. */
-const OVERLAP_MS = 1000;
 
 /**
- * All waits of one client: they share their polls. A poll is one statement about everything that is due or nearly so, and one is on
- * its way at a time. Each wait sleeps on a timer of its own, so that it goes on although the request that another wait
- * belongs to was ended by its platform.
+ * All waits of one client: opens and closes them, decides when each polls, and reports what polls and notifications
+ * brought. Each wait sleeps on its own timer, so that it goes on although the request that another wait belongs to was
+ * ended by its platform.
  */
 export class PollLoop {
   readonly #store: Store;
-  readonly #signals: Notifier;
-  readonly #reader: RowReader;
-  readonly #waits = new Set<OpenWait>();
-  readonly #due = new Set<OpenWait>();
-  readonly #trips = new Set<Trip>();
+  readonly #notifier: Notifier;
+  readonly #reader: EndedTaskReader;
+  readonly #poller: Poller;
+  readonly #waits = new Set<PendingWait>();
   readonly #maxQueries: number;
-  #isScheduled = false;
-  #busyUntilMs = 0;
-  #polls = 0;
-  #statements = 0;
 
-  constructor(store: Store, signals: Notifier) {
+  constructor(store: Store, notifier: Notifier) {
     this.#store = store;
-    this.#signals = signals;
-    this.#reader = new RowReader(
-      store,
-      (ref, task) => this.#onRow(ref, task),
-      (refs, error) => {
+    this.#notifier = notifier;
+    this.#reader = new EndedTaskReader(store, {
+      onRow: (ref, task) => this.#onRow(ref, task),
+      onReadError: (refs, error) => {
         for (const wait of new Set(refs.map((ref) => ref.wait))) this.#onError(wait, error);
       },
-    );
-    // The other half is for what the invocation sends besides its waits.
+    });
+    this.#poller = new Poller(store, this.#reader, this.#waits, {
+      onStates: (wait, states, poll) => this.#onStates(wait, states, poll),
+      onPollError: (wait, error) => this.#onError(wait, error),
+    });
+    // The other half is for what the invocation sends in addition to its waits.
     this.#maxQueries = (store.session.executor.limits.maxQueries ?? Number.POSITIVE_INFINITY) / 2;
-    signals.onGap(() => this.#onGap());
+    notifier.onGap(() => this.#onGap());
   }
 
-  /** Begins a wait. One that rests does nothing but subscribe to the ends of its ids, until `resume`. */
+  /** Begins a wait. A paused one only subscribes to the ends of its ids, until `resume`. */
   open(
     kind: WaitKind,
     refs: readonly TaskRef[],
     options: PollPaceOptions,
     events: WaitEvents,
-    isResting = false,
-  ): OpenWait {
+    isPaused = false,
+  ): PendingWait {
     const pace = new PollPace(options, performance.now(), this.#maxQueries);
-    const wait = new OpenWait(kind, refs, pace, events, this.#sent, isResting);
+    const wait = new PendingWait({ kind, refs, pace, events, sentBefore: this.#sent, isPaused });
     this.#waits.add(wait);
     for (const ref of wait.refs) if ("id" in ref.ref) this.#follow(ref, ref.ref.id);
     void this.#drive(wait);
     return wait;
   }
 
-  /** Goes on with a wait that rests, after a pause since its last poll or, if there was none, from now. */
-  resume(wait: OpenWait): void {
+  /** Goes on with a paused wait, after a pause since its last poll or, if there was none, from now. */
+  resume(wait: PendingWait): void {
     if (!wait.isOpen) return;
-    wait.isResting = false;
-    wait.resumedAtMs = performance.now();
-    if (wait.answered === 0) this.#rest(wait);
+    wait.resume(performance.now());
+    if (wait.lastPoll === 0) this.#rest(wait);
     wait.reschedule();
   }
 
-  close(wait: OpenWait): void {
+  close(wait: PendingWait): void {
     if (!wait.isOpen) return;
-    wait.isOpen = false;
     this.#waits.delete(wait);
-    this.#due.delete(wait);
-    for (const ref of wait.refs) ref.unsubscribe();
-    this.#reader.close(wait);
-    for (const trip of this.#trips) trip.leave(wait);
-    wait.wake();
+    this.#reader.forget(wait);
+    this.#poller.forget(wait);
+    wait.close();
   }
 
   /** The database's time as far as it is known, in epoch milliseconds. */
@@ -90,94 +83,30 @@ export class PollLoop {
   }
 
   get #sent(): number {
-    return this.#statements + this.#reader.sent;
+    return this.#poller.sent + this.#reader.sent;
   }
 
-  async #drive(wait: OpenWait): Promise<void> {
+  async #drive(wait: PendingWait): Promise<void> {
     while (wait.isOpen) {
       const nowMs = performance.now();
-      for (const ref of wait.told) this.#answer(ref, nowMs);
-      wait.told.clear();
-      const endMs = Math.max(wait.pace.endMs, wait.resumedAtMs);
-      const latestMs = wait.isResting ? Number.POSITIVE_INFINITY : endMs + GRACE_MS;
+      for (const ref of wait.takeNotified()) this.#onNotified(ref, nowMs);
+      const latestMs = wait.isPaused ? Number.POSITIVE_INFINITY : wait.endMs + GRACE_MS;
       if (nowMs >= latestMs) {
-        const late = new Error("no answer came in time");
-        this.#timeOut(
-          wait,
-          null,
-          wait.error ?? this.#store.session.driverError("getStatus", "unknown", late),
-        );
+        this.#timeOut(wait, null, wait.error ?? this.#noAnswer());
         return;
       }
-      if (!wait.isResting && nowMs >= wait.nextAtMs) this.#ask(wait, nowMs);
-      await wait.sleep(wait.isResting ? latestMs : Math.min(wait.nextAtMs, latestMs) - nowMs);
+      if (!wait.isPaused && nowMs >= wait.nextPollAtMs) this.#poller.request(wait, nowMs);
+      await wait.sleep(wait.isPaused ? latestMs : Math.min(wait.nextPollAtMs, latestMs) - nowMs);
     }
   }
 
-  /** Has a wait polled with all that are due at this moment. */
-  #ask(wait: OpenWait, nowMs: number): void {
-    wait.nextAtMs = nowMs + OVERLAP_MS; // asks again if there is no answer by then
-    this.#due.add(wait);
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    queueMicrotask(() => this.#flush());
+  #noAnswer(): unknown {
+    const late = new Error("no answer came in time");
+    return this.#store.session.driverError("getStatus", "unknown", late);
   }
 
-  #flush(): void {
-    this.#isScheduled = false;
-    this.#reader.flush();
-    const nowMs = performance.now();
-    if (this.#due.size === 0 || nowMs < this.#busyUntilMs) return;
-    const refs: OpenRef[] = [];
-    const waits: OpenWait[] = [];
-    for (const wait of this.#waits) {
-      if (wait.isResting || !(this.#due.has(wait) || wait.pace.isNear(nowMs))) continue;
-      if (wait.pace.isOver(nowMs)) wait.isFinal = true;
-      const [ref] = wait.refs;
-      if (wait.isFinal && wait.kind === "one") {
-        if (ref!.isReading) this.#reader.again(ref!, nowMs - OVERLAP_MS);
-        else this.#reader.add(ref!, "id" in ref!.ref ? ref!.ref.id : null);
-        continue;
-      }
-      // The request that reads them may have ended with its platform's invocation.
-      for (const each of wait.refs) if (each.isReading) this.#reader.again(each, nowMs - OVERLAP_MS);
-      if (wait.reading === wait.refs.size) continue;
-      waits.push(wait);
-      for (const open of wait.refs) if (!open.isReading) refs.push(open);
-    }
-    this.#due.clear();
-    if (waits.length > 0) void this.#poll(waits, refs, nowMs);
-  }
-
-  async #poll(waits: readonly OpenWait[], refs: readonly OpenRef[], sentAtMs: number): Promise<void> {
-    const number = ++this.#polls;
-    // Each one that is not answered holds the next back for twice as long: a silent database is not asked at every turn.
-    const busyUntilMs = sentAtMs + OVERLAP_MS * 2 ** Math.min(this.#trips.size, 4);
-    this.#busyUntilMs = busyUntilMs;
-    const trip = new Trip(waits, sentAtMs);
-    this.#trips.add(trip);
-    this.#statements++;
-    let states: ReadonlyMap<OpenRef, TaskState | null> | undefined;
-    let failure: unknown;
-    try {
-      states = await readStates(this.#store, refs, trip.call);
-    } catch (error) {
-      failure = error;
-    }
-    this.#trips.delete(trip);
-    if (this.#busyUntilMs === busyUntilMs) this.#busyUntilMs = 0;
-    for (const wait of waits) {
-      if (!wait.isOpen || wait.answered > number) continue;
-      if (states === undefined) this.#onError(wait, failure);
-      else this.#onStates(wait, states, number);
-    }
-    this.#flush();
-  }
-
-  #onStates(wait: OpenWait, states: ReadonlyMap<OpenRef, TaskState | null>, number: number): void {
-    wait.answered = number;
-    wait.failures = 0;
-    wait.error = undefined;
+  #onStates(wait: PendingWait, states: ReadonlyMap<AwaitedRef, TaskState | null>, poll: number): void {
+    wait.answered(poll);
     let isMoved = false;
     for (const ref of [...wait.refs]) {
       const state = states.get(ref);
@@ -188,19 +117,17 @@ export class PollLoop {
     }
     if (!wait.isOpen) return;
     this.#rest(wait);
-    // What ended between the look and the subscription was reported to no one.
-    if (isMoved && this.#signals.doneState !== "local") wait.pace.hasten(performance.now(), 0);
+    // An end between the poll and the subscription was reported to no one.
+    if (isMoved && this.#notifier.doneState !== "local") wait.pace.hasten(performance.now(), 0);
     if (wait.isFinal) this.#finish(wait);
     wait.reschedule();
   }
 
-  #onRow(ref: OpenRef, task: Task | null): void {
+  #onRow(ref: AwaitedRef, task: Task | null): void {
     const { wait } = ref;
-    wait.failures = 0;
-    wait.error = undefined;
+    wait.answered();
     if (task !== null && isTerminal(task.status) && wait.kind !== "changes") {
-      wait.refs.delete(ref);
-      ref.unsubscribe();
+      wait.settle(ref);
       if (wait.refs.size === 0) this.close(wait);
       wait.events.ended(ref, task);
       if (wait.isOpen && wait.isFinal) this.#finish(wait);
@@ -211,75 +138,64 @@ export class PollLoop {
       return;
     }
     if (wait.isFinal) this.#finish(wait);
-    // A signal that came early, a task that was retried, or a key that points at another one by now.
-    else if (task !== null && this.#follow(ref, task.id) && this.#signals.doneState !== "local") {
+    // The notification came early, the task was retried, or the key points at another task by now.
+    else if (task !== null && this.#follow(ref, task.id) && this.#notifier.doneState !== "local") {
       wait.pace.hasten(performance.now(), 0);
     }
     wait.reschedule();
   }
 
-  /** Its time was up before the last look: what is missing now stays missing, save rows that are still read. */
-  #finish(wait: OpenWait): void {
-    const [ref] = wait.refs;
+  /** Its last poll was answered: what is missing now stays missing, except rows that are still being read. */
+  #finish(wait: PendingWait): void {
     if (wait.kind === "many") {
-      if (wait.reading === 0) this.#timeOut(wait, null, undefined);
-    } else if (!wait.isResting && !ref!.isReading) this.#reader.add(ref!, ref!.id);
+      if (wait.rowsInFlight === 0) this.#timeOut(wait, null, undefined);
+    } else if (!wait.isPaused && !wait.firstRef.isReading) this.#reader.add(wait.firstRef, wait.firstRef.id);
   }
 
-  /** What may pass is waited out, as long as the wait lasts. */
-  #onError(wait: OpenWait, error: unknown): void {
+  /** A failure that may pass is waited out, as long as the wait lasts. */
+  #onError(wait: PendingWait, error: unknown): void {
     if (!WadiError.is(error) || !error.retryable) {
       this.close(wait);
       wait.events.failed(error);
       return;
     }
-    wait.error = error;
+    wait.keepError(error);
     if (wait.isFinal) {
       this.#timeOut(wait, null, error);
       return;
     }
     this.#rest(wait);
-    wait.pace.delay(performance.now(), backoffDelay(OUTAGE, ++wait.failures));
+    wait.pace.delay(performance.now(), backoffDelay(OUTAGE, wait.countFailure()));
     wait.reschedule();
   }
 
-  #timeOut(wait: OpenWait, task: Task | null, error: unknown): void {
+  #timeOut(wait: PendingWait, task: Task | null, error: unknown): void {
     this.close(wait);
     wait.events.timedOut(task, error);
   }
 
-  #rest(wait: OpenWait): void {
-    const isHeard = wait.kind !== "changes" && this.#signals.doneState === "listening";
+  #rest(wait: PendingWait): void {
+    const isHeard = wait.kind !== "changes" && this.#notifier.doneState === "listening";
     const isPushed = isHeard && [...wait.refs].every(({ id }) => id !== null);
     wait.pace.rest(performance.now(), this.#sent - wait.sentBefore, isPushed);
   }
 
   /** Subscribes to the end of the task of a reference. True if it is another one than before. */
-  #follow(ref: OpenRef, id: string): boolean {
-    if (ref.id === id) return false;
-    ref.unsubscribe();
-    ref.id = id;
-    ref.unsubscribe = this.#signals.subscribe(id, () => this.#onDone(ref));
-    return true;
+  #follow(ref: AwaitedRef, id: string): boolean {
+    return ref.follow(id, () => this.#notifier.subscribe(id, () => ref.wait.notify(ref)));
   }
 
-  /** Only wakes the wait: what it sends belongs to its own request, not to the one in which the task ended. */
-  #onDone(ref: OpenRef): void {
-    if (!ref.wait.isOpen) return;
-    ref.wait.told.add(ref);
-    ref.wait.wake();
-  }
-
-  /** Looks at a task whose end was reported. */
-  #answer(ref: OpenRef, nowMs: number): void {
+  /** Reads a task whose end was reported, or polls for it. */
+  #onNotified(ref: AwaitedRef, nowMs: number): void {
     const { wait } = ref;
     if (ref.isReading || !wait.refs.has(ref)) return;
     if (wait.kind !== "changes" && "id" in ref.ref) this.#reader.add(ref, ref.ref.id);
     else if (wait.kind === "one")
       this.#reader.add(ref, null); // a replace ends a task too, and moves the key
     else {
-      wait.pace.hasten(nowMs, wait.kind === "changes" ? 0 : wait.refs.size / 10); // ends that come together share a poll
-      wait.nextAtMs = wait.pace.dueAtMs;
+      // Ends that come together share a poll.
+      wait.pace.hasten(nowMs, wait.kind === "changes" ? 0 : wait.refs.size / 10);
+      wait.polledUntil(wait.pace.dueAtMs);
     }
   }
 
@@ -287,7 +203,7 @@ export class PollLoop {
   #onGap(): void {
     const nowMs = performance.now();
     for (const wait of this.#waits) {
-      if (this.#signals.doneState === "listening") wait.pace.hasten(nowMs, 0);
+      if (this.#notifier.doneState === "listening") wait.pace.hasten(nowMs, 0);
       else wait.pace.resume(nowMs);
       wait.reschedule();
     }

@@ -1,7 +1,7 @@
 import type { TaskState } from "../../core/operations/read.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Store } from "../../core/session/store.ts";
-import type { OpenRef } from "./open-wait.ts";
+import type { AwaitedRef } from "./awaited-ref.ts";
 
 /**
  * The states of these references, each read once: one statement, or a few where the names fill more than one parameter. Null
@@ -9,38 +9,38 @@ import type { OpenRef } from "./open-wait.ts";
  */
 export async function readStates(
   store: Store,
-  refs: readonly OpenRef[],
+  refs: readonly AwaitedRef[],
   call: OperationOptions,
-): Promise<Map<OpenRef, TaskState | null>> {
-  const states = new Map<OpenRef, TaskState | null>();
+): Promise<Map<AwaitedRef, TaskState | null>> {
+  const states = new Map<AwaitedRef, TaskState | null>();
   if (refs.length === 1) {
     const [ref] = refs;
     return states.set(ref!, await store.getStatus(ref!.ref, call));
   }
-  const byName = new Map<string, OpenRef[]>();
+  const byName = new Map<string, AwaitedRef[]>();
   for (const ref of refs) {
-    const name = listOf(ref) + ref.name;
+    const name = listOf(ref) + ref.value;
     const same = byName.get(name);
     if (same === undefined) byName.set(name, [ref]);
     else same.push(ref);
   }
   for (const part of parts([...byName.values()], store.maxBytes - 1, ([ref]) => ref!.bytes)) {
     const names = { ids: [] as string[], watched: [] as string[], keys: [] as string[] };
-    for (const [ref] of part) names[listOf(ref!)].push(ref!.name);
+    for (const [ref] of part) names[listOf(ref!)].push(ref!.value);
     const found = new Map<string, TaskState>();
     for (const { ref, byKey, ...state } of await store.getStates(names, call)) {
       found.set((byKey ? "k" : "i") + ref, state);
     }
     for (const same of part) {
       const [ref] = same;
-      const state = found.get(("key" in ref!.ref ? "k" : "i") + ref!.name) ?? null;
+      const state = found.get(("key" in ref!.ref ? "k" : "i") + ref!.value) ?? null;
       for (const each of same) states.set(each, state);
     }
   }
   return states;
 }
 
-function listOf({ ref, wait }: OpenRef): "ids" | "watched" | "keys" {
+function listOf({ ref, wait }: AwaitedRef): "ids" | "watched" | "keys" {
   if ("key" in ref) return "keys";
   return wait.kind === "changes" ? "watched" : "ids";
 }

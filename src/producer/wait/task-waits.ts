@@ -1,6 +1,6 @@
 import type { TaskState } from "../../core/operations/read.ts";
 import type { Task } from "../../core/task.ts";
-import type { WaitOptions } from "./wait.ts";
+import type { WaitOptions } from "./wait-options.ts";
 
 /** The methods of a `Wadi` that wait for tasks. All waits of one `Wadi` share their polls. */
 export interface TaskWaits {

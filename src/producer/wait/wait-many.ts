@@ -1,8 +1,10 @@
 import { InvalidArgument, TaskTimeout } from "../../core/errors/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { show, text } from "../../core/validate.ts";
+import { endOnAbort, withResolvers } from "./end-on-abort.ts";
 import type { PollLoop } from "./poll-loop.ts";
-import { type CheckedWait, endOnAbort, unasked, withResolvers } from "./wait.ts";
+import { notReadable } from "./timed-out.ts";
+import type { CheckedWait } from "./wait-options.ts";
 
 /** Waits until all of these ids or keys have a terminal task, and returns the tasks in this order. */
 export function waitForTasks(
@@ -21,8 +23,8 @@ export function waitForTasks(
   });
   const refs = [...wanted].map((name) => (byKey ? { key: name } : { id: name }));
   const open = loop.open("many", refs, wait, {
-    ended({ name }, task) {
-      tasks.set(name, task);
+    ended({ value }, task) {
+      tasks.set(value, task);
       if (tasks.size < wanted.size) return;
       end();
       resolve(names.map((each) => tasks.get(each)!));
@@ -45,7 +47,7 @@ function timedOut(timeoutMs: number, missing: readonly string[], all: number, er
   const why =
     error === undefined
       ? "; wait longer, or read one of them to see which state it is stuck in"
-      : `; ${unasked(error)}`;
+      : `; ${notReadable(error)}`;
   const message = `waited ${timeoutMs} ms: ${missing.length} of ${all} tasks are not done (${few})${why}`;
   return new TaskTimeout(message, { id: null, key: null, task: null, missing }, { cause: error });
 }

@@ -1,8 +1,10 @@
 import type { TaskRef, TaskState } from "../../core/operations/read.ts";
 import { isTerminal } from "../../core/task.ts";
-import type { OpenWait } from "./open-wait.ts";
+import { endOnAbort, withResolvers } from "./end-on-abort.ts";
+import type { PendingWait } from "./pending-wait.ts";
 import type { PollLoop } from "./poll-loop.ts";
-import { type CheckedWait, endOnAbort, timedOut, withResolvers } from "./wait.ts";
+import { timedOut } from "./timed-out.ts";
+import type { CheckedWait } from "./wait-options.ts";
 
 type Next = IteratorResult<TaskState, undefined>;
 const DONE: Next = { done: true, value: undefined };
@@ -28,7 +30,7 @@ class Watch {
   readonly #ref: TaskRef;
   readonly #wait: CheckedWait;
   readonly #endAbort: () => void;
-  #open: OpenWait | undefined;
+  #open: PendingWait | undefined;
   #last = "";
   #hasEnded = false;
   /** What the next call throws, although it came before that call. */
@@ -69,13 +71,13 @@ class Watch {
     this.#answer(DONE);
   }
 
-  #begin(): OpenWait {
+  #begin(): PendingWait {
     return this.#loop.open("changes", [this.#ref], this.#wait, {
       seen: (state) => {
         const shown = JSON.stringify(state);
         if (state === null || shown === this.#last) return;
         this.#last = shown;
-        this.#open!.isResting = true;
+        this.#open!.pause();
         const answer: Next = { done: false, value: state };
         if (!isTerminal(state.status)) return this.#answer(answer);
         const asked = this.#asked;

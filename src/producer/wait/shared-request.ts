@@ -1,18 +1,18 @@
 import type { OperationOptions } from "../../core/session/operation-options.ts";
-import type { OpenWait } from "./open-wait.ts";
+import type { PendingWait } from "./pending-wait.ts";
 
-/** What an answer may take beyond the end of a wait that asked for it in time. */
+/** How long after the end of a wait the answer to a request that it sent in time may come. */
 export const GRACE_MS = 1000;
-/** How long an answer is waited for; the next poll asks again. */
+/** How long an answer is waited for; then the next poll asks again. */
 const ANSWER_MS = 10_000;
 
-/** One request on its way for several waits. It is given up once all of them are closed. */
-export class Trip {
+/** One request in flight for several waits. It is aborted once all of them are closed. */
+export class SharedRequest {
   readonly call: OperationOptions;
-  readonly #waits: Set<OpenWait>;
+  readonly #waits: Set<PendingWait>;
   readonly #abort = new AbortController();
 
-  constructor(waits: Iterable<OpenWait>, nowMs: number) {
+  constructor(waits: Iterable<PendingWait>, nowMs: number) {
     this.#waits = new Set(waits);
     const leftMs = [...this.#waits].reduce((most, { pace }) => Math.max(most, pace.endMs - nowMs), 0);
     this.call = {
@@ -21,7 +21,8 @@ export class Trip {
     };
   }
 
-  leave(wait: OpenWait): void {
+  /** The wait is closed. */
+  leave(wait: PendingWait): void {
     if (this.#waits.delete(wait) && this.#waits.size === 0) this.#abort.abort();
   }
 }
