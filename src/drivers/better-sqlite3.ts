@@ -100,8 +100,8 @@ export function betterSqlite3(
       (options.listen ?? true) && { listen: dataVersionListener(() => connection.dataVersion()) }),
     run: (statement, sendOptions) =>
       new Promise((resolve, reject) => {
-        const member = { statements: [statement], resolve: ([rows]: Row[][]) => resolve(rows!), reject };
-        connection.submit(member, sendOptions);
+        const resolveOne = (results: Row[][]) => resolve(results[0]!);
+        connection.submit({ statements: [statement], resolve: resolveOne, reject }, sendOptions);
       }),
     batch: (statements, sendOptions) =>
       new Promise((resolve, reject) => {
