@@ -26,7 +26,7 @@ export interface DrainOptions {
   /**
    * Most statements that the drain and the contexts of its handlers send, for platforms that count them. The drain
    * stops claiming while it can still settle all tasks it holds; then `more` is true. Minimum `10`.
-   * @default what the driver says: 40 on D1, of the 50 of Cloudflare's free plan, else no limit
+   * @default the limit of the driver: 40 on D1, of the 50 of Cloudflare's free plan, else no limit
    */
   readonly maxQueries?: number | undefined;
   /**
@@ -92,7 +92,7 @@ export function shortDrain(
   };
 }
 
-/** A drain that goes on until the signal of `continuous` aborts. Null: one that is never run, for its status. */
+/** Sets up a drain that goes on until `continuous` is stopped. Null: it is never run, and only shows its status. */
 export function continuousDrain(
   continuous: ContinuousMode | null,
   handlers: Registrations,

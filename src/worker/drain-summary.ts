@@ -1,8 +1,8 @@
-/** What a drain reports: its summary when it has ended, and its status while it runs. */
+/** The reports of a drain: its summary when it has ended, and its status while it runs. */
 
 import type { UnhandledTasks } from "../core/operations/claim-result.ts";
 
-/** What one drain did, and what is left to do. */
+/** The work that one drain did, and whether some is left. */
 export interface DrainSummary {
   /** Tasks that were claimed. */
   readonly claimed: number;
@@ -26,8 +26,8 @@ export interface DrainSummary {
   /** Requests to the database. */
   readonly roundTrips: number;
   /**
-   * Statements sent, by the drain and through the contexts of its handlers; a batch of n counts n. What handlers send
-   * through `wadi` itself is not counted.
+   * Statements sent, by the drain and through the contexts of its handlers; a batch of n counts n. Statements that
+   * handlers send through `wadi` itself are not counted.
    */
   readonly queries: number;
   /** True if tasks were due when the drain ended: drain again. */
@@ -40,7 +40,7 @@ export interface DrainSummary {
   readonly nextDueAtMs: number | null;
 }
 
-/** What a drain is doing at the moment. */
+/** The state of a drain at the moment. */
 export interface DrainStatus {
   /** Names of the tasks in handlers, with repeats. */
   readonly running: readonly string[];

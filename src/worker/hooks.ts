@@ -48,12 +48,12 @@ export type WorkerEvent =
   | (TaskEvent & RunTiming & { readonly type: "released" })
   /** Another worker may have the task; nothing of this attempt was stored. */
   | (TaskEvent & RunTiming & { readonly type: "lostLease" })
-  /** The lease of a task, of this or another worker, had expired; `status` is what the task became. */
+  /** The lease of a task, of this or another worker, had expired; `status` is the status of the task since then. */
   | (TaskEvent & { readonly type: "recovered"; readonly status: TaskStatus })
   /** No due task is left for this worker, or its time is up. */
   | { readonly type: "drained"; readonly summary: DrainSummary };
 
-/** What a worker was doing when it recovered from an error. */
+/** The work during which a recovered error occurred. */
 export interface ErrorContext {
   /**
    * A round trip (`settleAndClaim`, `heartbeat`, `cancelPoll`), listening for notifications (`listen`), maintenance
@@ -80,7 +80,7 @@ export interface ErrorContext {
  */
 export interface WorkerHooks {
   /**
-   * Wraps each handler call, for tracing or an AsyncLocalStorage: call `run` once and return what it resolves to. It
+   * Wraps each handler call, for tracing or an AsyncLocalStorage: call `run` once and return its result. It
    * gets one context, or one for each task of a batch. An error that it throws fails the attempt, as one of the
    * handler does.
    */

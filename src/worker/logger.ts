@@ -3,7 +3,7 @@
 import { cleanText } from "../core/errors/describe-error.ts";
 import type { ErrorEnvelope } from "../core/task.ts";
 
-/** Writes what an operator should see, such as `console`. */
+/** Writes messages for an operator; `console` is one. */
 export interface Logger {
   /** A task failed for good. One line, without its payload. */
   error(message: string): void;

@@ -1,4 +1,4 @@
-/** What a handler is called with, and the types of handlers. */
+/** The types of handlers, and of the context that each call gets. */
 
 import type { Task } from "../core/task.ts";
 import type { AnyTaskDefinition, TaskDefinition } from "../producer/define-task.ts";
@@ -24,7 +24,7 @@ export type ResultArgument<Result> = undefined extends Result
     ? [result?: Result]
     : [result: Result];
 
-/** What a handler gets: the task, its validated payload, and ways to report and to end the attempt. */
+/** The argument of a handler: the task, its validated payload, and ways to report progress and to end the attempt. */
 export interface TaskContext<Payload = unknown, Result = unknown> {
   /** The payload, in its JSON form, as the schema of the definition returns it. */
   readonly payload: Payload;
@@ -66,11 +66,12 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    * @throws {LostLease} if another worker may have the task now: stop.
    */
   heartbeat(): Promise<{ readonly canceled: boolean }>;
-  /** Ends the attempt with this result at once, and returns it; what the handler returns later is ignored. */
+  /** Ends the attempt with this result at once, and returns it; the return value of the handler is then ignored. */
   succeed(result: Result): Result;
   /**
    * Commits your statements together with the success of the task, in one round trip: all of it, or nothing. Then the
-   * attempt has ended; return what this returns. If the answer is lost it is sent again, and takes effect once.
+   * attempt has ended; return its result from the handler. If the answer is lost it is sent again, and takes effect
+   * once.
    *
    * Statements are `{ sql, params }` with the placeholders of the database, queries with `toSQL()` (Drizzle), or
    * statements of the database client (D1, Neon, libSQL). They run in order in one transaction, so none may begin or
@@ -88,7 +89,7 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
   succeedWith(statements: readonly UserStatement[], ...result: ResultArgument<Result>): Promise<Result>;
   /**
    * Ends the attempt as failed at once. The reason is a message, an Error (as if it had been thrown) or an error
-   * envelope `{ type, code, message, retryable, details }`; the options go before what the reason says itself.
+   * envelope `{ type, code, message, retryable, details }`; the options override its fields.
    *
    * @throws {InvalidArgument} for any other reason, or an unknown option. The attempt goes on.
    * @example

@@ -172,7 +172,7 @@ export class Worker {
   }
 
   /**
-   * What the worker's run is doing, or had done when it ended. No round trip.
+   * The state and the counts of the worker's present or last run. No round trip.
    *
    * @example
    * ```ts

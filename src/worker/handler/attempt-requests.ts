@@ -1,6 +1,6 @@
 /**
- * What a handler can ask of the database for its attempt. Each request is one round trip, and applies what the answer
- * says of the lease.
+ * The requests that a handler can send for its attempt. Each is one round trip, and its answer says whether the lease
+ * is still held.
  */
 
 import { toEpochMs } from "../../core/clock.ts";

@@ -16,7 +16,7 @@ import { completed, delayOf, failed, failedAs, RELEASED, timedOut } from "./outc
 import type { QueryShare } from "./query-share.ts";
 import { SettlementResult } from "./settlement-result.ts";
 
-/** What an attempt needs of the drain that holds it, and what it reports to that drain. */
+/** The drain that holds an attempt, as the attempt sees it. */
 export interface AttemptOwner {
   readonly wadi: WadiInternals;
   readonly backoff: Backoff;
@@ -61,7 +61,7 @@ export class Attempt implements LeaseRef {
   isOnHold: boolean;
   /** From its due time to its claim, in milliseconds. */
   readonly queuedMs: number;
-  /** Counts what its handler sends through the context. */
+  /** Counts the statements that its handler sends through the context. */
   readonly meter: QueryShare;
   /** The call it is part of; null before it starts. */
   call: AttemptCall | null = null;
@@ -192,8 +192,8 @@ export class Attempt implements LeaseRef {
   }
 
   /**
-   * Applies what the database said of the lease: null if it is lost, else that it is held, perhaps with a requested
-   * cancel. The database turns the settlement of a canceled task into a cancel.
+   * Applies the answer of the database about the lease: null if it is lost, else that it is held, perhaps with a
+   * requested cancel. The database turns the settlement of a canceled task into a cancel.
    */
   applyRenewal(renewed: LeaseRenewal | null | undefined): void {
     if (!renewed) {

@@ -7,13 +7,13 @@ import type { JsonTarget } from "../../core/json/json.ts";
 import type { ErrorEnvelope } from "../../core/task.ts";
 import { integer, MAX_DELAY_MS, onlyKnown, text } from "../../core/validate.ts";
 
-/** Options of `ctx.fail`. Each goes before what the reason says itself. */
+/** Options of `ctx.fail`. Each overrides the same field of the reason. */
 export interface FailOptions {
-  /** Whether the task may be tried again. @default what the reason says, else true */
+  /** Whether the task may be tried again. @default that of the reason, else true */
   readonly retryable?: boolean | undefined;
   /**
    * Recorded in the error envelope.
-   * @default what the reason says, else "task_error" for a message, "handler_error" for an Error
+   * @default that of the reason, else "task_error" for a message, "handler_error" for an Error
    */
   readonly code?: string | undefined;
   /** Any JSON value, recorded in the error envelope. @default none */
@@ -24,7 +24,7 @@ export interface FailOptions {
 
 /** An error envelope as a reason of `ctx.fail`, such as the stored error of another task. */
 export interface FailEnvelope extends Partial<Omit<ErrorEnvelope, "message" | "details">> {
-  /** What went wrong, for people. */
+  /** Describes the failure, for people. */
   readonly message: string;
   /** Any JSON value that says more. */
   readonly details?: unknown;

@@ -9,7 +9,7 @@ import { resultOf } from "./batch-results.ts";
 import type { Registration } from "./registration.ts";
 import { validate } from "./validate.ts";
 
-/** What a handler call reports to the drain that made it. */
+/** The drain that makes a handler call, as the call sees it. */
 export interface HandlerCallOwner {
   /** Called once, when the call has returned or was cut off and all its attempts have ended. */
   callEnded(call: HandlerCall): void;

@@ -1,4 +1,4 @@
-/** What a returned value, a thrown error or a timeout makes of an attempt. */
+/** The outcomes of an attempt: from a returned value, a thrown error or a timeout. */
 
 import { type Backoff, backoffDelay } from "../../core/backoff.ts";
 import { envelope, envelopeOf } from "../../core/errors/error-envelope.ts";

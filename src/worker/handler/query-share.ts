@@ -1,4 +1,4 @@
-/** Counts what the attempts of a drain send, where a platform limits the statements of an invocation. */
+/** Counts the statements of handlers, for platforms that limit the statements of an invocation. */
 
 import { QueryLimit } from "../../core/errors/errors.ts";
 import { QueryMeter } from "../../core/session/query-meter.ts";

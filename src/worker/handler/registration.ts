@@ -1,4 +1,4 @@
-/** What an application registers with `worker.task`, checked and with its defaults. */
+/** Checks a handler that is registered with `worker.task`, and fills in the defaults of its options. */
 
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import { checkIndexedTogether } from "../../core/index-limits.ts";
@@ -61,7 +61,7 @@ export interface Registration {
   readonly runs: RunTimes;
 }
 
-/** What a worker gives to names that are registered without it. */
+/** Options of the worker that apply to names registered without them. */
 export interface HandlerDefaults {
   readonly queues: readonly string[];
   readonly maxRunMs: number | null;

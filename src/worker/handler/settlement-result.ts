@@ -1,4 +1,4 @@
-/** How a handler learns what became of its task: `settled` of its context. */
+/** `settled` of a handler's context: the task as it is after its attempt was settled. */
 
 import type { Task, TaskStatus } from "../../core/task.ts";
 

@@ -1,11 +1,11 @@
-/** What a worker says of itself in `worker.stats()`. */
+/** The state and the counts of a worker: `worker.stats()`. */
 
 import type { WadiInternals } from "../../producer/internals.ts";
 import type { WakeSource } from "../../producer/notify/channel.ts";
 import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
 import type { ErrorContext, WorkerHooks } from "../hooks.ts";
 
-/** Whether a worker runs, is ending its run, or neither. */
+/** Whether a worker runs; `stopping` from a stop until its last handler has ended. */
 export type WorkerState = "stopped" | "running" | "stopping";
 
 /** The last error a worker recovered from. */
@@ -16,7 +16,7 @@ export interface LastError extends ErrorContext {
   readonly atMs: number;
 }
 
-/** What a worker is doing at the moment. */
+/** The state of a worker at the moment, and its counts. */
 export interface WorkerStats {
   /** Whether it runs. */
   readonly state: WorkerState;
