@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { missingComments } from "../../scripts/surface/comments.ts";
 import { withDeclared } from "../../scripts/surface/declared.ts";
+import { changedNames, namesIn, parseNames } from "../../scripts/surface/names.ts";
 import { fingerprint, printSurface } from "../../scripts/surface/print.ts";
 import { hiddenTypes, unusedTypes } from "../../scripts/surface/questions.ts";
 
@@ -41,10 +42,22 @@ test("the public surface is that of the snapshot: `npm run surface -- --write` a
   expect(surface).toBe(readFileSync("test/surface/surface.txt", "utf8"));
 });
 
-test("the changelog says what changed: its section Unreleased names the surface by its fingerprint", () => {
-  const [, unreleased = ""] = readFileSync("CHANGELOG.md", "utf8").split(/^## /m);
-  expect(unreleased).toMatch(/^\[Unreleased\]\n/);
-  expect(unreleased).toContain(`<!-- surface ${fingerprint(surface)} -->`);
+const unreleased = () => /^## \[Unreleased\]\n(.*?)^## \[/ms.exec(readFileSync("CHANGELOG.md", "utf8"))![1]!;
+
+test("each name that was added or removed since the last release stands in the changelog under Unreleased", () => {
+  const released = parseNames(readFileSync("test/surface/released.txt", "utf8"));
+  const code = unreleased()
+    .match(/`[^`]+`/g)!
+    .join(" ");
+  const words = new Set(code.match(/[\w$/-]+/g));
+  const silent = changedNames(released, namesIn(surface)).filter(
+    (path) => !words.has(path.split(/ |\./).at(-1)!),
+  );
+  expect(silent).toEqual([]);
+});
+
+test("a change of the surface changes the changelog: its section Unreleased holds the surface's fingerprint", () => {
+  expect(unreleased()).toContain(`<!-- surface ${fingerprint(surface)} -->`);
 });
 
 test("each type that a public signature mentions is exported", () => {
