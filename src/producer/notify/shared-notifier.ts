@@ -1,4 +1,6 @@
-/** What one client of a database does when another one in this process reports something. */
+/** Shares notifications between all clients of one database in this process, also across copies of this module. */
+
+/** What one client does when another client of its database reports something. */
 export interface NotificationReceiver {
   done(ids: readonly string[]): void;
   queued(queues: readonly string[] | null): void;
@@ -7,14 +9,14 @@ export interface NotificationReceiver {
 
 type Receivers = Set<NotificationReceiver>;
 
-/** By what identifies a database in this process: a text, or the client object it is reached through. */
+/** The receivers of each database, by what identifies it in this process: a text, or the client object. */
 interface Board {
   readonly texts: Map<string, Receivers>;
   readonly objects: WeakMap<object, Receivers>;
 }
 
-/** A bundler may load this module several times in a process. The number changes with the shape of the board. */
-const BOARD = Symbol.for("wadi.signals.2");
+/** A bundler may load this module several times in a process. The number changes with the shape of `Board`. */
+const BOARD = Symbol.for("wadi.receivers.1");
 
 function board(): Board {
   const place = globalThis as { [BOARD]?: Board };
@@ -42,7 +44,7 @@ export class SharedNotifier {
     else board().objects.set(database, receivers);
   }
 
-  /** Receives nothing any more, and is kept by nothing. */
+  /** Receives nothing any more; nothing refers to it. */
   leave(): void {
     const receivers = this.#receivers;
     if (!receivers?.delete(this.#receiver) || receivers.size > 0) return;
@@ -73,7 +75,7 @@ export class SharedNotifier {
       try {
         report(receiver);
       } catch {
-        // It belongs to another copy. A signal only shortens a wait.
+        // The receiver belongs to another copy of the module. A notification only shortens a wait.
       }
     }
   }

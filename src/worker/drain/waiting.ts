@@ -55,8 +55,10 @@ export class Waiting {
     };
     signal?.addEventListener("abort", this.wake);
     const isShort = continuous === null;
-    const unsubscribeQueued = isShort ? notifier.whileQueued(queued) : notifier.onQueued(queued);
-    const unsubscribeCanceled = isShort ? notifier.whileCanceled(canceled) : notifier.onCanceled(canceled);
+    const unsubscribeQueued = isShort ? notifier.onQueuedPassive(queued) : notifier.onQueued(queued);
+    const unsubscribeCanceled = isShort
+      ? notifier.onCanceledPassive(canceled)
+      : notifier.onCanceled(canceled);
     return () => {
       unsubscribeQueued();
       unsubscribeCanceled();

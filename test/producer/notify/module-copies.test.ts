@@ -136,7 +136,7 @@ test("other databases hear nothing, and nothing is kept once no one waits", asyn
   internalsOf(new OwnWadi(memoryWadi().executor, { database: "mine" })).notifier.done(["task_1"]);
   expect(ends).toBe(1);
   const board = Object.getOwnPropertySymbols(globalThis).find(({ description }) =>
-    description?.startsWith("wadi.signals."),
+    description?.startsWith("wadi.receivers."),
   )!;
   const { texts } = (globalThis as never as Record<symbol, { texts: Map<string, unknown> }>)[board]!;
   expect([texts.has("mine"), texts.has("other")]).toEqual([true, false]);
