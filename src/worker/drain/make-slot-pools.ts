@@ -14,8 +14,8 @@ export interface PoolSizes {
 }
 
 /**
- * Makes the slot pools of all names: names with the same resource share a pool, a name with a batch or a concurrency has a
- * dedicated one, all others share one. The prefetch is divided by capacity.
+ * Makes the slot pools of all names: names with the same resource share a pool, a name with a batch or a concurrency
+ * has a dedicated one, all others share one. The prefetch is divided by capacity.
  */
 export function makeSlotPools(
   registrations: readonly Registration[],

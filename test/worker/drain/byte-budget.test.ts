@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type Wadi, Worker, type WorkerOptions } from "../../../src/index.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { until } from "../../../testing/until.ts";
-import { held } from "./held.ts";
+import { heldHandler } from "./held-handler.ts";
 
 const some = (count: number, payload: unknown) => Array.from({ length: count }, () => ({ payload }));
 
@@ -10,13 +10,13 @@ async function runningIn(wadi: Wadi): Promise<number> {
   return (await wadi.stats()).default!.running;
 }
 
-describe("bytes", () => {
+describe("bytes of payload", () => {
   const payload = "x".repeat(998);
 
-  test("in play are bounded, those claimed ahead included", async () => {
+  test("are bounded in flight, including those claimed ahead", async () => {
     const wadi = memoryWadi();
     await wadi.submitMany("a", some(60, payload));
-    const { ends, handler, end } = held();
+    const { ends, handler, end } = heldHandler();
     const worker = new Worker(wadi, { concurrency: 4, prefetch: 20, maxInFlightBytes: 6000 }).task(
       "a",
       handler,
@@ -49,10 +49,10 @@ describe("bytes", () => {
     expect(most).toBe(1);
   });
 
-  test("claimed ahead are bounded apart from those that run", async () => {
+  test("are bounded ahead of the slots, separately from those in flight", async () => {
     const wadi = memoryWadi();
     await wadi.submitMany("a", some(40, payload));
-    const { ends, handler, end } = held();
+    const { ends, handler, end } = heldHandler();
     const worker = new Worker(wadi, { concurrency: 4, prefetch: { tasks: 20, bytes: 3000 } }).task(
       "a",
       handler,
@@ -69,14 +69,14 @@ describe("bytes", () => {
   });
 });
 
-describe("what a budget of bytes hands back", () => {
+describe("a task that exceeds a budget of bytes is released", () => {
   type Setup = (worker: Worker, handler: () => Promise<void>) => Worker;
 
   /** Round trips of a worker whose handlers do not end, while tasks of three sizes wait. */
   async function roundTrips(options: WorkerOptions, setup: Setup): Promise<number> {
     const wadi = memoryWadi();
     for (let n = 0; n < 60; n++) await wadi.submit(n % 2 ? "b" : "a", "x".repeat([100, 20, 5][n % 3]!));
-    const { handler, end } = held();
+    const { handler, end } = heldHandler();
     const worker = setup(new Worker(wadi, { pollMs: 1000, ...options }), handler);
     const running = worker.run();
     await until(() => worker.stats().running > 0);
@@ -108,7 +108,7 @@ describe("what a budget of bytes hands back", () => {
       { concurrency: 4, prefetch: 38, maxInFlightBytes: 150 },
       (worker, handler) => worker.task("a", handler).task("b", handler),
     ],
-  ])("is not claimed again before there is room: %s", async (_, options, setup) => {
+  ])("and is not claimed again before there is room: %s", async (_, options, setup) => {
     expect(await roundTrips(options, setup)).toBeLessThan(15);
   });
 });

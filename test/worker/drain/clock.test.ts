@@ -16,7 +16,7 @@ function setClock(byMs: number): void {
   vi.spyOn(Date, "now").mockImplementation(() => now() + byMs);
 }
 
-test("a worker whose clock is set back right after a failed request goes on at once", async () => {
+test("a worker whose clock is set back right after a failed request goes on without delay", async () => {
   const inner = betterSqlite3(new Database(":memory:"));
   let lose: Loss = null;
   const executor = lossy(inner, () => lose);
@@ -39,7 +39,7 @@ test("a worker whose clock is set back right after a failed request goes on at o
   expect(await running).toMatchObject({ claimed: 1, succeeded: 1, lost: 0 });
 });
 
-test("a drain whose clock is set back ends in its time, and one whose clock is set forward not before", async () => {
+test("a drain ends in its time if its clock is set back, and not sooner if it is set forward", async () => {
   const wadi = new Wadi(betterSqlite3(new Database(":memory:")));
   await wadi.submit("never", null);
   const startMs = performance.now();

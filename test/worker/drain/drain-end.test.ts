@@ -14,14 +14,14 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 const TARGETS = ["better-sqlite3-memory", "libsql-http", "d1", "durable-object", "pg", "neon-http"] as const;
 
-describe.each(pickTargets(TARGETS))("a drain ends when the present says so, $name", (target) => {
+describe.each(pickTargets(TARGETS))("a drain does not end too soon, on $name", (target) => {
   let db: OwnRows;
   beforeEach(async () => {
     db = await openOwnRows(target);
   });
   afterEach(() => db.close());
 
-  test("and not with a handler that settles by succeedWith after it has submitted a task", async () => {
+  test("after a handler has submitted a task and settled by succeedWith", async () => {
     const { wadi } = db;
     await wadi.submit("a", null);
     const worker = new Worker(wadi)
@@ -33,7 +33,7 @@ describe.each(pickTargets(TARGETS))("a drain ends when the present says so, $nam
     expect(await worker.drain()).toMatchObject({ claimed: 2, succeeded: 2, more: false, nextDueAtMs: null });
   });
 
-  test("and not while others wait for the limit that succeedWith has made room in", async () => {
+  test("while others wait for the limit that succeedWith has made room in", async () => {
     const { wadi } = db;
     await wadi.submitMany("a", entries(20, { limits: { key: "k", concurrency: 5 } }));
     const worker = new Worker(wadi).task("a", (c) => c.succeedWith([db.insert(c.id)]));
@@ -41,7 +41,7 @@ describe.each(pickTargets(TARGETS))("a drain ends when the present says so, $nam
     expect(summary).toMatchObject({ succeeded: 20, more: false, nextDueAtMs: null });
   });
 
-  test("and fills free slots with what a handler submits and waits for", async () => {
+  test("and fills free slots with tasks that a handler submits and waits for", async () => {
     const { wadi } = db;
     const wait = { timeoutMs: 15_000 };
     const worker = new Worker(wadi)
@@ -62,7 +62,7 @@ describe.each(pickTargets(TARGETS))("a drain ends when the present says so, $nam
   });
 });
 
-test("a drain with free slots finds by polling what another client submits while a handler runs", async () => {
+test("a drain with free slots finds by polling tasks that another client submits while a handler runs", async () => {
   const file = new Database(":memory:");
   const executor = betterSqlite3(file);
   const inner: Executor = { ...executor };
@@ -104,7 +104,7 @@ test("20 tasks that settle by succeedWith take one claim for each time that slot
   await db.close();
 });
 
-test("a drain whose time is up asks once more what is due, also if all was settled elsewhere", async () => {
+test("a drain whose time is up asks once more what is due, also if succeedWith has settled everything", async () => {
   const db = await openOwnRows(pickTargets(["better-sqlite3-memory"])[0]!);
   const { wadi } = db;
   await wadi.submitMany("a", entries(2));
@@ -117,7 +117,7 @@ test("a drain whose time is up asks once more what is due, also if all was settl
 });
 
 describe("requests that fail", () => {
-  /** A client that rejects the first batches of a drain before they are sent, and says that nobody knows. */
+  /** A client that rejects the first batches of a drain before they are sent, and reports an unknown outcome. */
   function forgetful(inner: Executor) {
     const state = { lose: 0 };
     const lost = new Error("connection reset");
@@ -132,7 +132,7 @@ describe("requests that fail", () => {
     return { executor, state };
   }
 
-  test("a first claim that was never carried out does not end the drain", async () => {
+  test("do not end a drain whose first claim was never carried out", async () => {
     const { executor, state } = forgetful(betterSqlite3(new Database(":memory:")));
     const wadi = new Wadi(executor);
     await wadi.submitMany("a", entries(12));
@@ -144,7 +144,7 @@ describe("requests that fail", () => {
     expect((await wadi.stats()).default).toMatchObject({ queued: 0, running: 0, succeeded: 12 });
   });
 
-  test("a result is kept through an outage that is shorter than the drain", async () => {
+  test("do not lose a result in an outage that is shorter than the drain", async () => {
     const inner = betterSqlite3(new Database(":memory:"));
     let loss: Loss = null;
     const wadi = new Wadi(
@@ -195,13 +195,13 @@ describe("a retry that is due soon", () => {
     }
   });
 
-  test("is waited for alone: a task that is due in the future never holds a drain", async () => {
+  test("is all that a drain waits for: it never waits for a task that is due in the future", async () => {
     const wadi = memoryWadi();
     await wadi.submit("a", null, { delayMs: 500 });
     expect(await failsOnce(wadi).drain()).toMatchObject({ claimed: 0, roundTrips: 1, more: false });
   });
 
-  test("does not keep it from what is submitted meanwhile", async () => {
+  test("does not keep the drain from tasks that are submitted meanwhile", async () => {
     const wadi = memoryWadi();
     await wadi.submit("a", null);
     const order: string[] = [];

@@ -27,13 +27,13 @@ const untilAborted = ({ signal }: Pick<TaskContext, "signal">) =>
 /** A handler that never comes back. */
 const never = () => new Promise<never>(() => {});
 
-describe("what a drain does", () => {
-  test("an empty one is one round trip", async () => {
+describe("a drain", () => {
+  test("is one round trip if nothing is due", async () => {
     const worker = new Worker(memoryWadi()).task("a", () => 1);
     expect(await worker.drain()).toEqual(ZERO);
   });
 
-  test("N tasks that end at once cost N / concurrency round trips and one that finds nothing", async () => {
+  test("settles N tasks that end immediately in N / concurrency round trips and one that finds nothing", async () => {
     const wadi = memoryWadi();
     await wadi.submitMany(
       "a",
@@ -45,7 +45,7 @@ describe("what a drain does", () => {
     expect(tasks.map((task) => task.result)).toEqual(tasks.map((task) => (task.payload as number) * 2));
   });
 
-  test("never runs more handlers at once than its concurrency", async () => {
+  test("never runs more handlers at a time than its concurrency", async () => {
     const wadi = memoryWadi();
     await wadi.submitMany(
       "a",
@@ -101,7 +101,7 @@ describe("what a drain does", () => {
     expect(await worker.drain()).toMatchObject({ succeeded: 1 });
   });
 
-  test("recovers the tasks of a killed invocation once their lease has run out", async () => {
+  test("recovers the tasks of a killed invocation once their lease has expired", async () => {
     const clock = new ManualClock();
     const wadi = memoryWadi({ clock: clock.read });
     const { id } = await wadi.submit("a", null);
@@ -121,7 +121,7 @@ describe("what a drain does", () => {
 });
 
 describe("the end of the time", () => {
-  test("aborts handlers and gives their tasks back as timed out", async () => {
+  test("aborts handlers, and their tasks are retried as timed out", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
     const started = Date.now();

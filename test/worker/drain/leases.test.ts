@@ -22,7 +22,7 @@ describe("leases", () => {
     expect(summary.roundTrips).toBeGreaterThanOrEqual(5);
   });
 
-  test("a heartbeat tells the handler of a requested cancel, and cancel wins", async () => {
+  test("a heartbeat notifies the handler of a requested cancel, and the cancel wins", async () => {
     const wadi = memoryWadi();
     const other = new Wadi({ ...wadi.executor, database: {} }); // as if in another process
     const { id } = await wadi.submit("a", null);

@@ -25,7 +25,7 @@ const untilAborted = ({ signal }: Pick<TaskContext, "signal">) =>
     signal.addEventListener("abort", () => resolve(String(signal.reason?.name))),
   );
 
-describe("a worker that stays", () => {
+describe("a long-running worker", () => {
   test("settles and claims each task once although every other answer is lost", async () => {
     const { state, wadi, reader } = await lossyWadi();
     const ids = (
@@ -76,7 +76,7 @@ describe("a worker that stays", () => {
     expect(await running).toMatchObject({ succeeded: 2, lost: 0 });
   });
 
-  test("tells handlers that their leases are lost once they cannot hold any more", async () => {
+  test("notifies handlers that their leases are lost once they may have expired", async () => {
     const { state, wadi, reader } = await lossyWadi();
     await reader.submit("a", null);
     const seen: unknown[] = [];
@@ -95,7 +95,7 @@ describe("a worker that stays", () => {
     expect((await reader.list())[0]).toMatchObject({ result: "again", attempt: 2 });
   });
 
-  test("renews leases while handlers run, and learns of a requested cancel", async () => {
+  test("renews leases while handlers run, and notices a requested cancel", async () => {
     const { wadi, reader } = await lossyWadi();
     const { id } = await reader.submit("a", null);
     const worker = new Worker(wadi, { ...POLLS, leaseMs: 150 }).task("a", untilAborted);
@@ -134,7 +134,7 @@ describe("a worker that stays", () => {
     expect(await running).toMatchObject({ claimed: 2, succeeded: 2, lost: 0 });
   });
 
-  test("ends its stop although the database is away, and says what it could not do", async () => {
+  test("ends its stop although the database is away, and reports errors", async () => {
     const { state, wadi, reader } = await lossyWadi();
     await reader.submit("a", null);
     const errors: unknown[] = [];
@@ -149,7 +149,7 @@ describe("a worker that stays", () => {
   });
 });
 
-test("a drain that is not to stay fails with its database", async () => {
+test("a short drain fails with its database", async () => {
   const { state, wadi, reader } = await lossyWadi();
   await reader.submit("a", null);
   let lost: unknown;

@@ -31,7 +31,7 @@ function pause(polls: PollSchedule, untilMs = NEVER, isUnannounced = false): num
   return atMs - NOW_MS;
 }
 
-test("pauses grow up to the longest while nothing is claimed, and begin anew after a claim", () => {
+test("pauses grow up to the longest while nothing is claimed, and are short again after a claim", () => {
   const polls = pollsWith();
   const pauses: number[] = [];
   for (let poll = 0; poll < 8; poll++) {

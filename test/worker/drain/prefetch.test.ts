@@ -6,7 +6,7 @@ import { type TaskContext, Wadi, Worker } from "../../../src/index.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 import { until } from "../../../testing/until.ts";
-import { held } from "./held.ts";
+import { heldHandler } from "./held-handler.ts";
 
 const some = (count: number, payload: unknown = null) => Array.from({ length: count }, () => ({ payload }));
 
@@ -41,11 +41,11 @@ describe("round trips", () => {
   });
 });
 
-describe("what is claimed ahead", () => {
-  test("is no more than asked for, and starts as soon as a slot is free", async () => {
+describe("a task that is claimed ahead", () => {
+  test("is one of at most `prefetch`, and starts as soon as a slot is free", async () => {
     const wadi = memoryWadi();
     await wadi.submitMany("a", some(100));
-    const { ends, handler, end } = held();
+    const { ends, handler, end } = heldHandler();
     const worker = new Worker(wadi, { concurrency: 3, prefetch: 10 }).task("a", handler);
     const drained = worker.drain();
     for (let round = 0; round < 20; round++) {
@@ -60,10 +60,10 @@ describe("what is claimed ahead", () => {
     clearInterval(timer);
   });
 
-  test("goes back unstarted when the drain is stopped, and spends no attempt", async () => {
+  test("is released when the drain is stopped, without spending an attempt", async () => {
     const wadi = memoryWadi();
     await wadi.submitMany("a", some(20));
-    const { ends, handler, end } = held();
+    const { ends, handler, end } = heldHandler();
     const stop = new AbortController();
     const worker = new Worker(wadi, { concurrency: 2, prefetch: 6 }).task("a", handler);
     const drained = worker.drain({ signal: stop.signal });
@@ -75,7 +75,7 @@ describe("what is claimed ahead", () => {
     expect(tasks.map(({ attempt }) => attempt)).toEqual(Array(18).fill(0));
   });
 
-  test("goes back when its name would not fit the time that is left any more", async () => {
+  test("is released when its name no longer fits the time that is left", async () => {
     const wadi = memoryWadi();
     await wadi.submitMany("a", some(4));
     const worker = new Worker(wadi, { concurrency: 1, prefetch: 10 }).task(
@@ -89,7 +89,7 @@ describe("what is claimed ahead", () => {
     expect(summary.succeeded + summary.released).toBe(4);
   });
 
-  test("has its leases renewed with those that run", async () => {
+  test("has its lease renewed with those that run", async () => {
     const wadi = memoryWadi();
     await wadi.submitMany("a", some(4));
     const worker = new Worker(wadi, { concurrency: 1, prefetch: 10, leaseMs: 400 }).task(
@@ -99,7 +99,7 @@ describe("what is claimed ahead", () => {
     expect(await worker.drain({ budgetMs: 5000 })).toMatchObject({ claimed: 4, succeeded: 4, lost: 0 });
   });
 
-  test("that is canceled before it starts never starts", async () => {
+  test("never starts once it is canceled", async () => {
     const wadi = memoryWadi();
     const [, second] = await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }]);
     const seen: unknown[] = [];
@@ -121,7 +121,7 @@ describe("a resource", () => {
   function sharing(capped: readonly string[], free: readonly string[], prefetch: number) {
     const wadi = memoryWadi();
     const calls: string[] = [];
-    const { handler: wait, end } = held();
+    const { handler: wait, end } = heldHandler();
     const options = { resources: { gpu: 3 }, prefetch, pollMs: 5, maxPollMs: 5 };
     const worker = new Worker(wadi, options);
     const handler = ({ task }: TaskContext) => {
@@ -138,7 +138,7 @@ describe("a resource", () => {
     return { wadi, worker, calls, stop };
   }
 
-  test("has no slot idle behind the backlog of a name that may use one only", async () => {
+  test("keeps no slot free behind the backlog of a name that may use only one", async () => {
     const { wadi, worker, calls, stop } = sharing(["train", "tune"], ["render"], 20);
     await wadi.submitMany("train", some(60));
     const running = worker.run();
@@ -166,7 +166,7 @@ describe("a resource", () => {
   });
 });
 
-test("handlers go on while a round trip is on its way, and the next claim goes out before they run dry", async () => {
+test("handlers go on while a round trip is in flight, and the next claim is sent before no task is ready", async () => {
   const inner = betterSqlite3(new Database(":memory:"));
   const reader = new Wadi(inner);
   await reader.submitMany("a", some(200));
@@ -195,7 +195,7 @@ test("handlers go on while a round trip is on its way, and the next claim goes o
 test("a settlement does not wait for a slow neighbour", async () => {
   const wadi = memoryWadi();
   await wadi.submitMany("a", [{ payload: "quick" }, ...some(10, "slow")]);
-  const { handler, end } = held();
+  const { handler, end } = heldHandler();
   const worker = new Worker(wadi, { concurrency: 2, prefetch: 20 }).task("a", ({ payload }: TaskContext) =>
     payload === "quick" ? 1 : handler(),
   );
@@ -206,7 +206,7 @@ test("a settlement does not wait for a slow neighbour", async () => {
   clearInterval(timer);
 });
 
-test("a handler that never waits leaves the event loop its turns", async () => {
+test("a handler that never waits leaves turns of the event loop to others", async () => {
   const wadi = memoryWadi();
   await wadi.submitMany("a", some(40));
   let turns = 0;

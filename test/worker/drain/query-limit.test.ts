@@ -65,7 +65,7 @@ test.each<[string, Handler]>([
     },
   ],
   [
-    "a child and statements of its own",
+    "a child and succeedWith",
     async (c) => {
       await pause(5);
       await child(c);
@@ -73,7 +73,7 @@ test.each<[string, Handler]>([
     },
   ],
   [
-    "heartbeat and statements of its own",
+    "heartbeat and succeedWith",
     async (c) => {
       await c.heartbeat();
       return c.succeedWith([{ sql: "select 1", params: [] }], null);
@@ -98,7 +98,7 @@ test("with few queries a drain still ends one such task after the other", async 
   expect(counts!.succeeded).toBeGreaterThanOrEqual(20);
 });
 
-test("a handler that alone sends more than a drain may is told so", async () => {
+test("a handler that alone sends more than a drain may gets an error", async () => {
   const errors: unknown[] = [];
   const stats = await drainAll(async (c) => {
     if (c.payload !== 7) return;

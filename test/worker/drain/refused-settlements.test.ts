@@ -71,7 +71,7 @@ describe.each(NOT_OF_THE_VALUE)("a settlement refused as %s", (kind) => {
     expect(await reader.get(id)).toMatchObject({ result: "done", attempt: 1 });
   });
 
-  test("that only released a task which had not started fails nothing", async () => {
+  test("fails no task if it only released one that had not started", async () => {
     const { state, wadi, reader } = await refusedWadi();
     await reader.submitMany("a", [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
     let calls = 0;
@@ -96,7 +96,7 @@ describe.each(NOT_OF_THE_VALUE)("a settlement refused as %s", (kind) => {
 });
 
 test.each(["drain", "run"] as const)(
-  "%s ends at once where the client can send nothing any more, and the task comes back",
+  "%s fails immediately if the client is closed, and leaves its task to a later recovery",
   async (how) => {
     const { state, wadi, reader } = await refusedWadi();
     const { id } = await reader.submit("a", null);

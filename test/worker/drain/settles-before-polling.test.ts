@@ -23,49 +23,49 @@ function notingWadi() {
   };
   const { statements } = executor.protocol;
   const has = (request: string, name: keyof typeof statements) => request.includes(statements[name]!.sql);
-  const tell = (request: string) =>
-    [has(request, "settle_tasks") && "settle", has(request, "select_next_due") && "look"]
+  const label = (request: string) =>
+    [has(request, "settle_tasks") && "settle", has(request, "select_next_due") && "poll"]
       .filter(Boolean)
       .join("+");
-  return { wadi: new Wadi(noting), told: () => requests.map(tell).filter((what) => what !== ""), requests };
+  return { wadi: new Wadi(noting), sent: () => requests.map(label).filter((each) => each !== ""), requests };
 }
 
-test("a worker that found all there was tells who waits before it looks again, and then does", async () => {
-  const { wadi, told, requests } = notingWadi();
+test("a worker that has claimed all due tasks settles them before it polls again", async () => {
+  const { wadi, sent, requests } = notingWadi();
   const worker = new Worker(wadi).task("a", ({ payload }) => payload);
   const ended = worker.run();
-  await until(() => told().length > 0);
+  await until(() => sent().length > 0);
   requests.length = 0;
   expect(await wadi.call("a", 5)).toBe(5);
-  expect(told()).toEqual(["look", "settle"]);
-  await until(() => told().length > 2);
-  expect(told()).toEqual(["look", "settle", "look"]);
+  expect(sent()).toEqual(["poll", "settle"]);
+  await until(() => sent().length > 2);
+  expect(sent()).toEqual(["poll", "settle", "poll"]);
   await worker.stop();
   await ended;
 });
 
-test("a claim that took all it asked for is followed by one that goes with the settlement", async () => {
-  const { wadi, told, requests } = notingWadi();
+test("after a claim that brought all it asked for, the settlement claims too", async () => {
+  const { wadi, sent, requests } = notingWadi();
   await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
   const worker = new Worker(wadi, { concurrency: 2 }).task("a", ({ payload }) => payload);
   requests.length = 0;
   const ended = worker.run();
-  await until(() => told().length > 3);
-  expect(told()).toEqual(["look", "settle+look", "settle", "look"]);
+  await until(() => sent().length > 3);
+  expect(sent()).toEqual(["poll", "settle+poll", "settle", "poll"]);
   await worker.stop();
   await ended;
 });
 
-test("so is one that left tasks waiting for a limit, which the settlement makes room for", async () => {
-  const { wadi, told, requests } = notingWadi();
+test("after a claim that left tasks waiting for a limit, the settlement claims too, since it makes room", async () => {
+  const { wadi, sent, requests } = notingWadi();
   const entry = { payload: 1, limits: { key: "k", concurrency: 1 } };
   await wadi.submitMany("a", [entry, entry, entry]);
   const worker = new Worker(wadi).task("a", ({ payload }) => payload);
   await worker.drain({ maxTasks: 1 });
   requests.length = 0;
   const ended = worker.run();
-  await until(() => told().length > 3);
-  expect(told()).toEqual(["look", "settle+look", "settle", "look"]);
+  await until(() => sent().length > 3);
+  expect(sent()).toEqual(["poll", "settle+poll", "settle", "poll"]);
   await worker.stop();
   await ended;
 });

@@ -4,7 +4,7 @@ import { memoryWadi } from "../../../testing/memory.ts";
 
 const some = (count: number) => Array.from({ length: count }, (_, payload) => ({ payload }));
 
-/** A handler that counts how many of its calls, and of those that share it, run at once. */
+/** A handler that counts how many of its calls run at a time, over all names that share it. */
 function counted() {
   const seen = { running: 0, most: 0 };
   const handler: Handler = async () => {
@@ -16,7 +16,7 @@ function counted() {
 }
 
 describe("slots", () => {
-  test("a name with a concurrency has slots of its own beside those that the others share", async () => {
+  test("a name with a concurrency has dedicated slots, in addition to those that the others share", async () => {
     const wadi = memoryWadi();
     for (const name of ["few", "b", "c"]) await wadi.submitMany(name, some(20));
     const [few, others] = [counted(), counted()];
@@ -98,7 +98,7 @@ describe("queues", () => {
   });
 });
 
-test("names take turns, so that a deep backlog starves nobody", async () => {
+test("names take turns, so that a deep backlog starves no other name", async () => {
   const wadi = memoryWadi();
   await wadi.submitMany("deep", some(200));
   await wadi.submitMany("late", some(5));

@@ -23,7 +23,7 @@ const ENDS: [name: string, end: End][] = [
   ["succeedWith", (context) => context.succeedWith([], 1)],
 ];
 
-/** A handler that goes on after the outcome of its attempt, and how many of its calls did so at once. */
+/** A handler that goes on after the outcome of its attempt, and how many of its calls did so at a time. */
 function goingOn(end: End, ms = GOES_ON_MS) {
   const seen = { calls: 0, running: 0, most: 0 };
   const handler = async (context: TaskContext) => {
@@ -39,7 +39,7 @@ function goingOn(end: End, ms = GOES_ON_MS) {
 const settled = ({ succeeded, failed }: DrainSummary) => succeeded + failed;
 
 describe.each(pickTargets(["better-sqlite3-memory", "libsql-http", "pg"]))("on $name", (target) => {
-  test("a slot, a resource and the drain's end belong to the call, and the outcome is stored at once", async () => {
+  test("a slot, a resource and the drain's end wait for the call, and its outcome is stored before it returns", async () => {
     const { executor, close } = await target.open();
     const wadi = new Wadi(executor);
     for (const [name] of ENDS) await wadi.submitMany(name, some(3));
@@ -221,13 +221,13 @@ describe("a call that goes on after its outcome", () => {
       throw new Error("late unawaited");
     });
     expect(await worker.drain()).toMatchObject({ succeeded: 5, failed: 1, retried: 0 });
-    const told = reports.map(([error, { operation, task }]) => [
+    const reported = reports.map(([error, { operation, task }]) => [
       (error as Error).message,
       operation,
       task?.name,
     ]);
     const names = [...ENDS.map(([name]) => name), "batch", "unawaited"];
-    expect(told.sort()).toEqual(names.map((name) => [`late ${name}`, "handler", name]).sort());
+    expect(reported.sort()).toEqual(names.map((name) => [`late ${name}`, "handler", name]).sort());
     expect(reports[0]![1].task).toMatchObject({ id: expect.any(String), queue: "default", attempt: 1 });
   });
 
@@ -264,7 +264,7 @@ describe("a call that goes on after its outcome", () => {
     expect(errors).toEqual([["late", 1]]);
   });
 
-  test("is told that its lease is lost, and waited for, when its worker claims the task again", async () => {
+  test("is notified that its lease is lost, and waited for, when its worker claims the task again", async () => {
     const clock = new ManualClock();
     const wadi = memoryWadi({ clock: clock.read });
     const { id } = await wadi.submit("a", null);
@@ -273,7 +273,7 @@ describe("a call that goes on after its outcome", () => {
     const worker = new Worker(wadi, options).task("a", async ({ attempt, signal }) => {
       order.push(`${attempt} begins`);
       if (attempt > 1) return "again";
-      clock.advance(60_001); // the claim of the next poll recovers the lease and takes the task anew
+      clock.advance(60_001); // the claim of the next poll recovers the lease and claims the task again
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
       order.push(signal.reason.name);
       await pause(30);

@@ -57,7 +57,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))(
   },
 );
 
-test("the names that a drain is too short for are skipped", async () => {
+test("names that a drain is too short for are reported as skipped", async () => {
   const wadi = memoryWadi();
   await wadi.submit("long", null);
   const worker = new Worker(wadi).task("long", () => 1, { maxRunMs: 60_000 }).task("a", () => 1);
@@ -70,7 +70,7 @@ test("the names that a drain is too short for are skipped", async () => {
   expect(await worker.drain({ budgetMs: 90_000 })).toMatchObject({ claimed: 1, skipped: [] });
 });
 
-test("a worker that stays says it too, and a process is warned once", async () => {
+test("a long-running worker reports them too, and a process is warned once", async () => {
   const clock = new ManualClock();
   const wadi = memoryWadi({ clock: clock.read });
   await wadi.submit("unknown", { secret: "payload" });
