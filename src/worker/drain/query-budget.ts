@@ -31,7 +31,8 @@ export interface QueryPlan {
 export class QueryBudget implements SharedQueries {
   /** Counts what the drain sends, and what its handlers send through their contexts. */
   readonly meter = new QueryMeter();
-  readonly shares = new Set<QueryShare>();
+  /** Shares of attempts that have sent something and have not ended. */
+  readonly #open = new Set<QueryShare>();
   /** The share of the handler that sent first. */
   #first: QueryShare | null = null;
   readonly #plan: QueryPlan;
@@ -59,8 +60,17 @@ export class QueryBudget implements SharedQueries {
     this.#first ??= share;
     const isFirst = share === this.#first;
     if (share.sent === 0 && isFirst) return true;
-    const kept = isFirst && this.shares.size === 1 ? 0 : SETTLE + RESEND;
-    return this.left >= statements + kept + (share.sent === 0 ? HANDLER_AHEAD * (this.shares.size + 1) : 0);
+    const kept = isFirst && this.#open.size === 1 ? 0 : SETTLE + RESEND;
+    return this.left >= statements + kept + (share.sent === 0 ? HANDLER_AHEAD * (this.#open.size + 1) : 0);
+  }
+
+  sent(share: QueryShare, statements: number): void {
+    this.meter.count(statements);
+    this.#open.add(share);
+  }
+
+  ended(share: QueryShare): void {
+    this.#open.delete(share);
   }
 
   get left(): number {

@@ -6,11 +6,12 @@ import { QueryMeter } from "../../core/session/query-meter.ts";
 /** The queries of one drain, which its attempts share. */
 export interface SharedQueries {
   readonly maxQueries: number;
-  readonly meter: QueryMeter;
-  /** Shares of attempts that have sent something and have not ended. */
-  readonly shares: Set<QueryShare>;
   /** Whether `share` may send that many more statements. */
   grants(share: QueryShare, statements: number): boolean;
+  /** The attempt of `share` sends that many statements. */
+  sent(share: QueryShare, statements: number): void;
+  /** The attempt of `share` has ended. */
+  ended(share: QueryShare): void;
 }
 
 /**
@@ -27,16 +28,14 @@ export class QueryShare extends QueryMeter {
 
   /** @throws {QueryLimit} before anything is sent. */
   override count(statements: number): void {
-    const { maxQueries, meter, shares } = this.#all;
-    if (!this.#all.grants(this, statements)) throw new QueryLimit(maxQueries);
+    if (!this.#all.grants(this, statements)) throw new QueryLimit(this.#all.maxQueries);
     super.count(statements);
-    meter.count(statements);
-    shares.add(this);
+    this.#all.sent(this, statements);
   }
 
   /** The attempt has ended. */
   close(): void {
-    this.#all.shares.delete(this);
+    this.#all.ended(this);
   }
 }
 
