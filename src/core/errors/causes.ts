@@ -1,17 +1,9 @@
-/** Finds the errors behind an error. Anything can be thrown, so reading a property of it may throw too. */
-
-/** A property of anything; undefined if reading it throws. */
-export function readProperty(value: object, key: string): unknown {
-  try {
-    return (value as Record<string, unknown>)[key];
-  } catch {
-    return undefined;
-  }
-}
+/** Finds the errors behind an error. */
 
 /** The cause of an error, which the Neon driver calls `sourceError`. */
 export function causeOf(error: object): unknown {
-  return readProperty(error, "cause") ?? readProperty(error, "sourceError");
+  const { cause, sourceError } = error as { cause?: unknown; sourceError?: unknown };
+  return cause ?? sourceError;
 }
 
 /** An error and its causes, outermost first. */

@@ -1,7 +1,7 @@
 /** Turns anything that was thrown into a bounded record that JSON and every database can hold. */
 
 import type { Json } from "../task.ts";
-import { causeOf, readProperty } from "./causes.ts";
+import { causeOf } from "./causes.ts";
 
 /** Longest text of an error that is stored, in characters. */
 const MAX_TEXT = 4000;
@@ -40,6 +40,19 @@ export interface ErrorRecord {
   errors?: Json[];
 }
 
+/** The value that was read; undefined if reading it throws: anything can be thrown, such as a hostile proxy. */
+function unlessThrown<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+function readProperty(value: object, key: string): unknown {
+  return unlessThrown(() => (value as Record<string, unknown>)[key]);
+}
+
 /** Whether the value is an error, of this realm or another, or an object with a message. */
 export function isErrorLike(value: unknown): value is object {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
@@ -74,7 +87,7 @@ class Description {
     const stack = stackOf(error, message, maxStack);
     if (stack !== "") record.stack = stack;
     if (this.#seen.size > 1) this.#left -= record.name.length + record.message.length + stack.length;
-    const cause = causeOf(error);
+    const cause = unlessThrown(() => causeOf(error));
     if (cause !== undefined && cause !== null && this.#seen.size <= MAX_CAUSES) {
       const inner = this.#inner(cause);
       if (inner !== undefined) record.cause = inner;

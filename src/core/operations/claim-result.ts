@@ -52,8 +52,6 @@ export interface ClaimResult extends ClaimedTasks, SizeReport {
   readonly unhandled: readonly UnhandledTasks[] | null;
 }
 
-const UNKNOWN_SIZES = { sizes: NO_SIZES, skippedLarge: false, oversized: [] };
-
 /** Reads a whole claim. `next` is the row of `select_next_due`. */
 export function decodeClaim(
   recovered: readonly Row[],
@@ -69,7 +67,7 @@ export function decodeClaim(
     .filter((ms) => ms < Number.MAX_SAFE_INTEGER); // drops NaN too: another SDK may have stored text as a time
   return {
     ...decodeClaimed(claimed),
-    ...UNKNOWN_SIZES,
+    ...{ sizes: NO_SIZES, skippedLarge: false, oversized: [] },
     recovered: recovered.map(decodeRecovered),
     nextDueAtMs: due.length === 0 ? null : Math.ceil(Math.min(...due)),
     nowMs: numberOrNull(next.now_ms)!,
@@ -80,20 +78,12 @@ export function decodeClaim(
   };
 }
 
-/** Reads a claim-only request. */
+/** Reads a claim-only request: nothing is known except the claimed tasks, and the time at which they were claimed. */
 export function decodeClaimOnly(results: readonly Row[][]): ClaimResult {
-  const claimed = decodeClaimed(results.flat());
-  return {
-    ...claimed,
-    ...UNKNOWN_SIZES,
-    recovered: [],
-    nextDueAtMs: null,
-    nowMs: Math.max(0, ...claimed.tasks.map(({ updatedAtMs }) => updatedAtMs)),
-    limited: false,
-    resent: false,
-    claimOnly: true,
-    unhandled: null,
-  };
+  const rows = results.flat();
+  const now_ms = Math.max(0, ...rows.filter(isClaimedRow).map((row) => numberOrNull(row.updated_at_ms) ?? 0));
+  const next = { now_ms, run_at_ms: null, lease_until_ms: null, limited_at_ms: null };
+  return { ...decodeClaim([], rows, next, null, false), claimOnly: true };
 }
 
 /** Rows without an id come from the statements that count a limit's starts. */
@@ -121,13 +111,8 @@ function decodeClaimed(rows: readonly Row[]): ClaimedTasks {
 }
 
 function decodeRecovered({ id, name, queue, attempt, status }: Row): RecoveredTask {
-  return {
-    id: id as string,
-    name: name as string,
-    queue: queue as string,
-    attempt: Number(attempt),
-    status: status as TaskStatus,
-  };
+  const texts = { id, name, queue, status } as Omit<RecoveredTask, "attempt">;
+  return { ...texts, attempt: Number(attempt) };
 }
 
 function decodeUnhandled({ queue, name, tasks }: Row): UnhandledTasks {

@@ -1,8 +1,8 @@
 /** The claim: recovers expired leases, leases due tasks to a worker and asks when the next task is due. */
-import type { Row, Statement } from "../executor.ts";
+import type { Statement } from "../executor.ts";
 import { type ClaimPool, limitPools, requestedTasks, splitPrefetch } from "./claim-pools.ts";
 import { type ClaimResult, decodeClaim, decodeClaimOnly, isClaimedRow } from "./claim-result.ts";
-import { NO_SIZES, reportSizes, type SizeTracking, tasksThatFit } from "./large-tasks.ts";
+import { NO_SIZES, reportSizes, type SizedClaim, type SizeTracking, tasksThatFit } from "./large-tasks.ts";
 import type { Operation, SqlTarget } from "./operation.ts";
 import { bind } from "./statement.ts";
 
@@ -30,14 +30,13 @@ export interface ClaimRequest {
   readonly unhandled?: boolean;
 }
 
-/** The statements that claim, and the values that those which read share with them. */
-interface ClaimPlan {
+/** A request, and the limits that the size of the response sets to it. */
+interface ClaimPlan extends Omit<SizedClaim, "maxBytes"> {
   readonly request: ClaimRequest;
-  readonly sizes: SizeTracking;
-  /** Bytes of a response that tasks may take; null: unlimited. */
-  readonly maxBytes: number | null;
+  /** The pools of the request, limited to the tasks that fit. */
   readonly pools: readonly ClaimPool[];
-  readonly requested: number;
+  /** Null: the response is unlimited. */
+  readonly maxBytes: number | null;
   readonly maxTaskBytes: number | null;
   readonly measures: boolean;
 }
@@ -55,7 +54,12 @@ export function claim(
   const pools = limitPools(request.pools, tasksThatFit(maxBytes, sizes));
   const requested = requestedTasks(pools);
   const plan: ClaimPlan = {
-    ...{ request, sizes, maxBytes, pools, requested },
+    request,
+    sizes,
+    maxBytes,
+    pools,
+    wanted: requestedTasks(request.pools),
+    requested,
     maxTaskBytes: maxBytes === null || requested === 0 ? null : Math.floor(maxBytes / requested),
     measures: sizes.measures && requested > 0,
   };
@@ -110,24 +114,15 @@ function wholeClaim(
       const [nextRow] = results[end + skipped.length]!;
       const unhandledRows = unhandled.length === 0 ? null : results.at(-1)!;
       const result = decodeClaim(results[recover.length - 1]!, claimed, nextRow!, unhandledRows, resent);
-      return withSizes(plan, result, claimed, skipped.length === 0 ? [] : results[end]!);
+      const { maxBytes } = plan;
+      if (maxBytes === null) return result;
+      const skippedRows = skipped.length === 0 ? [] : results[end]!;
+      return {
+        ...result,
+        ...reportSizes({ ...plan, maxBytes }, result, claimed.filter(isClaimedRow), skippedRows),
+      };
     },
   };
-}
-
-function withSizes(
-  { request, sizes: before, maxBytes, requested }: ClaimPlan,
-  result: ClaimResult,
-  claimed: readonly Row[],
-  skipped: readonly Row[],
-): ClaimResult {
-  if (maxBytes === null) return result;
-  const { nextDueAtMs, nowMs } = result;
-  const report = reportSizes({
-    ...{ before, maxBytes, requested, wanted: requestedTasks(request.pools) },
-    ...{ claimed: claimed.filter(isClaimedRow), skipped, nextDueAtMs, nowMs },
-  });
-  return { ...result, ...report };
 }
 
 /** Ends with the statement that returns what was recovered. */

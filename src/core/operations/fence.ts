@@ -1,6 +1,6 @@
 /** Fences: statements that make their whole batch fail unless a condition holds in the same moment. */
 
-import { causeChain, readProperty } from "../errors/causes.ts";
+import { causeChain } from "../errors/causes.ts";
 import { LostLease, type WadiError } from "../errors/errors.ts";
 import type { Statement } from "../executor.ts";
 import type { LeaseRef } from "./lease.ts";
@@ -20,7 +20,7 @@ export function fenceLease(
 /** The message of a failed fence, found in an error of the database or in one of its causes. */
 export function fenceText(error: unknown): string | undefined {
   return causeChain(error)
-    .map((cause) => String(readProperty(cause, "message")))
+    .map(({ message }) => String(message))
     .find((message) => /\bwadi:\w/.test(message));
 }
 

@@ -61,17 +61,20 @@ function rowBytes(row: Row): number {
   return bytes;
 }
 
-/** The request and the response of a claim whose response is bounded. */
-interface BoundedClaim {
-  readonly before: SizeTracking;
+/** A claim whose response is bounded. */
+export interface SizedClaim {
+  /** What the previous claim found out. */
+  readonly sizes: SizeTracking;
+  /** Bytes of a response that tasks may take. */
   readonly maxBytes: number;
-  /** Tasks requested, after and before they were limited to what fits. */
-  readonly requested: number;
+  /** Tasks that there are free slots for. */
   readonly wanted: number;
-  /** Rows of the claimed tasks. */
-  readonly claimed: readonly Row[];
-  /** Rows of due tasks that were skipped for their size; empty unless the claim measured. */
-  readonly skipped: readonly Row[];
+  /** Tasks that were requested: those of `wanted` that fit. */
+  readonly requested: number;
+}
+
+/** The rest of the result of such a claim. */
+interface ClaimTimes {
   readonly nextDueAtMs: number | null;
   readonly nowMs: number;
 }
@@ -86,12 +89,22 @@ export interface SizeReport {
   readonly oversized: readonly OversizedTask[];
 }
 
-/** The report of a claim with a bounded response, with the next due time that this client can act on. */
-export function reportSizes(claim: BoundedClaim): SizeReport & { readonly nextDueAtMs: number | null } {
-  const { before, maxBytes, requested, claimed, nextDueAtMs, nowMs } = claim;
+/**
+ * The report of a claim with a bounded response, with the next due time that this client can act on.
+ *
+ * @param claimed Rows of the claimed tasks.
+ * @param skippedRows Rows of due tasks that were skipped for their size; empty unless the claim measured.
+ */
+export function reportSizes(
+  claim: SizedClaim,
+  { nextDueAtMs, nowMs }: ClaimTimes,
+  claimed: readonly Row[],
+  skippedRows: readonly Row[],
+): SizeReport & Pick<ClaimTimes, "nextDueAtMs"> {
+  const { sizes: before, maxBytes, requested } = claim;
   const isShort = claimed.length < requested && nextDueAtMs !== null && nextDueAtMs <= nowMs;
-  const skipped = claim.skipped.map(decodeOversized);
-  const sizes = updateSizes(claim, skipped, isShort);
+  const skipped = skippedRows.map(decodeOversized);
+  const sizes = updateSizes(claim, claimed, skipped, isShort, nowMs);
   const isNew = sizes.measures && (!before.measures || sizes.bytes !== before.bytes);
   const oversized = skipped.filter(({ bytes }) => bytes > maxBytes);
   // Everything that is due and has a slot is too large for any claim: this client has nothing to do until the next one.
@@ -100,14 +113,16 @@ export function reportSizes(claim: BoundedClaim): SizeReport & { readonly nextDu
     sizes,
     skippedLarge: isNew || (sizes.bytes > 0 && claimed.length > 0),
     oversized,
-    nextDueAtMs: isStuck ? numberOrNull(claim.skipped[0]!.next_ms) : nextDueAtMs,
+    nextDueAtMs: isStuck ? numberOrNull(skippedRows[0]!.next_ms) : nextDueAtMs,
   };
 }
 
 function updateSizes(
-  { before, maxBytes, wanted, claimed, nowMs }: BoundedClaim,
+  { sizes: before, maxBytes, wanted }: SizedClaim,
+  claimed: readonly Row[],
   skipped: readonly OversizedTask[],
   isShort: boolean,
+  nowMs: number,
 ): SizeTracking {
   const { measures, pausedUntilMs } = before;
   if (!measures) {

@@ -37,28 +37,27 @@ export function mayBeGuard(kind: ErrorClass): boolean {
   return kind === "rejected" || kind === "invalid-value";
 }
 
-/** An operation that failed with an error of the database or its client. */
-export interface Failure {
-  readonly operation: string;
-  readonly kind: ErrorClass;
-  readonly cause: unknown;
-  /** @default what the kind of error suggests */
-  readonly advice?: string | undefined;
-}
-
+/** The error that a caller gets for an error of the database or its client. */
 export function driverError(
-  { operation, kind, cause, advice = ADVICE[kind] }: Failure,
+  operation: string,
   executorName: string,
+  kind: ErrorClass,
+  cause: unknown,
   wasReached: boolean,
+  advice = ADVICE[kind],
 ): DriverError {
-  return new DriverError(`${operation} failed on ${executorName}: ${advice}`, {
-    ...{ cause, kind },
-    retryable: isTransient(kind, wasReached),
-  });
+  const retryable = isTransient(kind, wasReached);
+  return new DriverError(`${operation} failed on ${executorName}: ${advice}`, { cause, kind, retryable });
 }
 
 /** The error of a request that was not answered before its deadline. */
 export function lateError(operation: string, executorName: string): DriverError {
-  const cause = new Error("no answer came in time");
-  return driverError({ operation, kind: "unknown", cause, advice: LATE_ADVICE }, executorName, true);
+  return driverError(
+    operation,
+    executorName,
+    "unknown",
+    new Error("no answer came in time"),
+    true,
+    LATE_ADVICE,
+  );
 }

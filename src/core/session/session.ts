@@ -160,6 +160,6 @@ export class Session {
 
   /** The error that a caller gets for an error of the database or its client. */
   driverError(operation: string, kind: ErrorClass, cause: unknown, advice?: string): DriverError {
-    return driverError({ operation, kind, cause, advice }, this.executor.name, this.#isVerified);
+    return driverError(operation, this.executor.name, kind, cause, this.#isVerified, advice);
   }
 }

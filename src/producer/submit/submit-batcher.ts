@@ -1,4 +1,4 @@
-import { isRefusal } from "../../core/errors/errors.ts";
+import { isRefusal } from "../../core/errors/refusals.ts";
 import type { LeaseRef } from "../../core/operations/lease.ts";
 import { type SplitLimits, splitTasks } from "../../core/operations/split-tasks.ts";
 import type { NewTask, SubmittedTask } from "../../core/operations/submit.ts";

@@ -1,6 +1,7 @@
 import { type Backoff, backoffDelay } from "../../core/backoff.ts";
 import { monotonicMs } from "../../core/clock.ts";
-import { type DriverError, isRefusal, WadiError } from "../../core/errors/errors.ts";
+import { type DriverError, WadiError } from "../../core/errors/errors.ts";
+import { isRefusal } from "../../core/errors/refusals.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
 import { type ErrorContext, report } from "../hooks.ts";

@@ -2,7 +2,8 @@
 
 import { describeError } from "../../core/errors/describe-error.ts";
 import { envelope } from "../../core/errors/error-envelope.ts";
-import { type DriverError, isRefusal } from "../../core/errors/errors.ts";
+import type { DriverError } from "../../core/errors/errors.ts";
+import { isRefusal } from "../../core/errors/refusals.ts";
 import type { Settlement, SettleResult } from "../../core/operations/settle.ts";
 import type { ErrorEnvelope, Json } from "../../core/task.ts";
 import type { Attempt } from "../handler/attempt.ts";
