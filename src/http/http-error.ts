@@ -5,7 +5,7 @@
  * ```ts
  * import { HttpError } from "wadi/http";
  *
- * throw new HttpError(503, "NOT_CONFIGURED", "set DATABASE_URL", { retryable: true });
+ * throw new HttpError(500, "NOT_CONFIGURED", "set DATABASE_URL");
  * ```
  */
 export class HttpError extends Error {
