@@ -23,8 +23,7 @@ declared as materialized (
   where (lane->>'quota')::bigint > 0
 ),
 lanes as (
-  select declared.queue, declared.name, declared.rank, declared.served, declared.quota
-  from declared where declared.name is not null
+  select queue, name, rank, served, quota from declared where name is not null
   union all
   select declared.queue, found.name, declared.rank, declared.served, declared.quota
   from declared cross join lateral @distinct(name, @queued(declared.queue)) as found(name)
@@ -53,7 +52,7 @@ rooms as materialized (
   from keys
 ),
 entries as (
-  select rooms.*, least(rooms.quota, rooms.room) as most from rooms where sign(rooms.room) = 1
+  select *, least(quota, room) as most from rooms where sign(room) = 1
 ),
 -- As in claim_tasks, one row for each entry and priority. `left_over` is what the levels above leave of `most`.
 levels(queue, name, key, quota, room, turns, left_over, priority, first_ms, due) as (
@@ -86,27 +85,21 @@ found as (
   where sign(level.due) = 1
 ),
 picked as materialized (
-  select chosen.queue, chosen.name, chosen.key, count(*) as tasks
+  select queue, name, key, count(*) as tasks
   from (
-    select placed.*
+    select queue, name, key
     from (
-      select within_key.*, row_number() over (
-          partition by within_key.queue, within_key.name
-          order by within_key.priority desc, within_key.turn, within_key.run_at_ms, within_key.id
-        ) as of_lane
+      select *, row_number() over (partition by queue, name order by priority desc, turn, run_at_ms, id) as of_lane
       from (
-        select found.*, row_number() over (
-            partition by found.key order by found.priority desc, found.turn, found.run_at_ms, found.id
-          ) as of_key
-        from found
+        select *, row_number() over (partition by key order by priority desc, turn, run_at_ms, id) as of_key from found
       ) within_key
-      where within_key.key = '' or within_key.of_key <= within_key.room
-    ) placed
-    where placed.of_lane <= placed.quota
-    order by placed.priority desc, placed.turn, placed.run_at_ms, placed.id
+      where key = '' or of_key <= room
+    ) within_lane
+    where of_lane <= quota
+    order by priority desc, turn, run_at_ms, id
     limit (select :max_tasks::bigint)
   ) chosen
-  group by chosen.queue, chosen.name, chosen.key
+  group by queue, name, key
 ),
 @locked(level.key, level.key = picked.key)
 update cairnq_tasks task set @lease()

@@ -26,7 +26,7 @@ declared as materialized (
   from @elements(:lanes_json) as given(lane)
 ),
 lanes as (
-  select declared.queue, declared.name, declared.quota, declared.turns from declared where declared.name is not null
+  select queue, name, quota, turns from declared where name is not null
   union all
   select declared.queue, found.name, declared.quota, declared.turns
   from declared cross join lateral @distinct(name, @queued(declared.queue)) as found(name)
@@ -48,7 +48,7 @@ levels(queue, name, quota, turns, priority, first_ms, due) as (
   where sign(level.quota) = 1
 ),
 picked as materialized (
-  select chosen.queue, chosen.name, count(*) as tasks
+  select queue, name, count(*) as tasks
   from (
     select level.queue, level.name
     from levels level
@@ -62,7 +62,7 @@ picked as materialized (
     order by level.priority desc, level.turns - level.quota + task.nth, task.run_at_ms, task.id
     limit (select :max_tasks::bigint)
   ) chosen
-  group by chosen.queue, chosen.name
+  group by queue, name
 ),
 @locked('')
 update cairnq_tasks task set @lease()

@@ -14,8 +14,7 @@ lanes as materialized (
 unused as materialized (
   select old.key
   from unnest(array(
-    select limits.key from wadi_limits limits
-    where limits.updated_at_ms <= @forgotten_at() and limits.key > (select min(key) from wadi_limits)
+    select key from wadi_limits where updated_at_ms <= @forgotten_at() and key > (select min(key) from wadi_limits)
   )) as old(key)
   cross join lateral (
     select
@@ -32,7 +31,7 @@ unused as materialized (
         from lanes
       ) as queued
   ) used
-  where used.running is null and used.started is null and array_remove(used.queued, null) = '{}'
+  where running is null and started is null and array_remove(queued, null) = '{}'
   limit :max_keys::bigint
 )
 delete from wadi_limits limits

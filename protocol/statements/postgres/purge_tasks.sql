@@ -16,9 +16,9 @@ oldest as (
       select coalesce(@guard(), :queue::text, @least(queue, completed_at_ms is not null))
       union all
       select @least(queue, completed_at_ms is not null and queue > queues.queue)
-      from queues where :queue::text is null and queues.queue is not null
+      from queues where :queue::text is null and queue is not null
     )
-    select queues.queue from queues where queues.queue is not null
+    select queue from queues where queue is not null
   )) as queues(queue)
   cross join (values ('succeeded'), ('failed'), ('canceled')) as statuses(status)
   cross join lateral (

@@ -18,7 +18,7 @@ locked as materialized (
   for update skip locked
 ),
 judged as materialized (
-  select locked.*, coalesce(locked.hold = locked.worker_id, false) and (locked.has_crashed or not exists (
+  select *, coalesce(hold = worker_id, false) and (has_crashed or not exists (
       select 1 from locked announced
       where announced.worker_id = locked.worker_id and announced.hold = announced.worker_id || '!'
         and not announced.has_crashed
@@ -29,29 +29,27 @@ judged as materialized (
 ),
 expired as materialized (
   select
-    judged.*,
+    *,
     case
-      when judged.cancel_requested_at_ms is not null then 'canceled'
-      when judged.held then 'queued'
-      when judged.attempt < judged.max_attempts
-        and (judged.crash_limit is null or judged.crashes + 1 < judged.crash_limit) then 'queued'
+      when cancel_requested_at_ms is not null then 'canceled'
+      when held or (attempt < max_attempts and (crash_limit is null or crashes + 1 < crash_limit)) then 'queued'
       else 'failed'
     end as status
   from judged
 ),
 recorded as (
   insert into wadi_failures (task_id, failed_at_ms, attempt, kind, worker_id, error)
-  select expired.id, now.ms, expired.attempt, 'crash', expired.worker_id, jsonb_build_object(
+  select id, now.ms, attempt, 'crash', worker_id, jsonb_build_object(
     'type', 'LeaseExpired',
     'code', 'lease_expired',
-    'message', 'the lease of attempt ' || expired.attempt || ' of ' || expired.max_attempts || ' expired '
-      || now.ms::numeric - expired.lease_until_ms
+    'message', 'the lease of attempt ' || attempt || ' of ' || max_attempts || ' expired '
+      || now.ms::numeric - lease_until_ms
       || ' ms before it was noticed: its worker was killed, froze or ran out of memory',
-    'retryable', expired.status = 'queued',
-    'details', jsonb_build_object('lease_until_ms', expired.lease_until_ms)
+    'retryable', status = 'queued',
+    'details', jsonb_build_object('lease_until_ms', lease_until_ms)
   )
   from expired cross join now
-  where not expired.held
+  where not held
   on conflict do nothing
 )
 update cairnq_tasks task set

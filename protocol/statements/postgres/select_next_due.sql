@@ -13,7 +13,7 @@ with recursive
 @keys(concurrency_key > '', exists (select 1 from wadi_limits)),
 -- A key at its concurrency is free at the end of time.
 entries as materialized (
-  select lanes.queue, lanes.name, '' as key, 0::bigint as free_ms from lanes
+  select queue, name, '' as key, 0::bigint as free_ms from lanes
   union all
   select keys.queue, keys.name, keys.key, (
       select case
@@ -45,10 +45,10 @@ levels(queue, name, key, free_ms, priority, first_ms) as (
 )
 select
   (select ms from now) as now_ms,
-  (select min(level.first_ms) from levels level where level.key = '') as run_at_ms,
+  (select min(first_ms) from levels where key = '') as run_at_ms,
   (
     select lease_until_ms from cairnq_tasks
     where status = 'running' and lease_until_ms is not null
     order by lease_until_ms limit 1
   ) as lease_until_ms,
-  (select min(greatest(level.first_ms, level.free_ms)) from levels level where level.key > '') as limited_at_ms
+  (select min(greatest(first_ms, free_ms)) from levels where key > '') as limited_at_ms

@@ -42,9 +42,9 @@ settled as materialized (
 ),
 recorded as (
   insert into wadi_failures (task_id, failed_at_ms, attempt, kind, worker_id, error)
-  select settled.id, now.ms, settled.attempt, 'error', settled.worker_id, settled.error
+  select id, now.ms, attempt, 'error', worker_id, error
   from settled cross join now
-  where settled.has_failed
+  where has_failed
   on conflict do nothing
 )
 update cairnq_tasks task set

@@ -48,7 +48,7 @@ decided as materialized (
 inserted as (
   insert into cairnq_tasks (@new_task())
   select
-    case when submit.joins then submit.task_id else submit.id end, item->>'name', item->>'queue', 'queued',
+    case when joins then task_id else id end, item->>'name', item->>'queue', 'queued',
     item->'payload', item->'metadata',
     (item->>'max_attempts')::integer, (item->>'max_crashes')::integer, (item->>'max_crashes')::integer,
     (item->>'priority')::integer,
@@ -57,10 +57,10 @@ inserted as (
       (select created_at_ms from cairnq_tasks where id = submit.task_id and submit.joins)
         + (item->>'max_delay_ms')::bigint
     ),
-    item->>'parent_id', coalesce(item->>'root_id', submit.id), item->>'correlation_id',
+    item->>'parent_id', coalesce(item->>'root_id', id), item->>'correlation_id',
     coalesce(item->>'concurrency_key', ''), now.ms, now.ms
   from decided submit cross join now
-  where submit.fresh or submit.joins
+  where fresh or joins
   on conflict (id) do update set
     payload = excluded.payload,
     metadata = excluded.metadata,
@@ -71,9 +71,9 @@ inserted as (
 ),
 pointed as (
   insert into cairnq_task_keys (key, task_id, created_at_ms, updated_at_ms)
-  select submit.key, submit.id, now.ms, now.ms
-  from decided submit cross join now
-  where submit.fresh or submit.task_id is null
+  select key, id, now.ms, now.ms
+  from decided cross join now
+  where fresh or task_id is null
   on conflict (key) do update set task_id = excluded.task_id, updated_at_ms = excluded.updated_at_ms
 )
 select submit.key as task_key, task.*

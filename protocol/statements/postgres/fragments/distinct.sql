@@ -10,7 +10,7 @@ unnest(array(
       and @first
     )
     union all
-    select @least(@column, @where and @column > walk.value) from walk where walk.value is not null
+    select @least(@column, @where and @column > walk.value) from walk where value is not null
   )
-  select walk.value from walk where walk.value is not null
+  select value from walk where value is not null
 ))

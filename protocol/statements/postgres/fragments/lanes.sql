@@ -10,8 +10,7 @@ declared as materialized (
 lanes as materialized (
   select lane->>'queue' as queue, lane->>'name' as name
   from unnest(array(
-    select jsonb_build_object('queue', declared.queue, 'name', declared.name)
-    from declared where declared.name is not null
+    select jsonb_build_object('queue', queue, 'name', name) from declared where name is not null
     union all
     select jsonb_build_object('queue', declared.queue, 'name', found.name)
     from declared cross join lateral @distinct(name, @queued(declared.queue)) as found(name)
