@@ -14,14 +14,14 @@ export interface CallOptions {
 /** When a submit ends at the latest. */
 export interface SubmitCallOptions {
   /**
-   * Ends the submit with the signal's reason. What was sent by then may be queued all the same; give a submit a key, and
-   * a second one finds the first.
+   * Ends the submit with the signal's reason. A task that was already sent may still be queued: give it a key, and a
+   * second submit finds the first.
    * @default none
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * When it ends at the latest, answered or not, in epoch milliseconds. Its time for room in the queue
-   * (`maxQueueWaitMs`) is included. @default 30 seconds for each request
+   * When it ends at the latest, answered or not, in epoch milliseconds. This includes its wait for room in the queue
+   * (`maxQueueWaitMs`). @default 30 seconds for each request
    */
   readonly deadlineMs?: number | undefined;
 }
@@ -45,14 +45,15 @@ export function checkCall(what: string, call: SubmitCallOptions | undefined): Su
   if (deadlineMs !== undefined && (typeof deadlineMs !== "number" || !(deadlineMs >= 1e11))) {
     const found = typeof deadlineMs === "number" ? String(deadlineMs) : typeof deadlineMs;
     throw new InvalidArgument(
-      `deadlineMs must be epoch milliseconds, such as Date.now() + 5000, got ${found}, which looks like seconds or a duration`,
+      "deadlineMs must be epoch milliseconds, such as Date.now() + 5000, " +
+        `got ${found}, which looks like seconds or a duration`,
     );
   }
   signal?.throwIfAborted();
   return call;
 }
 
-/** The options of a call that takes others too, without those that may end it. @throws {InvalidArgument} */
+/** Splits the options of a call into those that may end it and the rest. @throws {InvalidArgument} */
 export function splitCall<O extends object>(
   what: string,
   options: (O & SubmitCallOptions) | undefined,

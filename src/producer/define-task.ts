@@ -1,3 +1,4 @@
+/** Task definitions: a name, defaults and types that producers and workers share. */
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { checkIndexedTogether } from "../core/index-limits.ts";
 import type { IfWritable, JsonForm } from "../core/json/json-form.ts";
@@ -22,8 +23,9 @@ export interface TaskOptions {
   /** Higher runs first, from -1000 to 1000. @default 0 */
   readonly priority?: number | undefined;
   /**
-   * Longest run of one attempt in milliseconds. Past it the handler's `signal` aborts, and the attempt fails as `handler_timeout`
-   * unless the handler returns a result at once. A drain that is shorter than this leaves the task to longer ones. Minimum `1`.
+   * Longest run of one attempt in milliseconds. Then the handler's `signal` aborts, and the attempt fails as
+   * `handler_timeout` unless the handler returns a result at once. A drain whose budget is shorter leaves the task to
+   * longer ones. Minimum `1`.
    * @default none
    */
   readonly maxRunMs?: number | undefined;
@@ -52,20 +54,20 @@ export interface TaskDefinition<Input = unknown, Payload = Input, Result = unkno
 }
 
 /** A definition of any payload and result. */
-// biome-ignore lint/suspicious/noExplicitAny: a definition is invariant in its input; `any` is the one type all of them fit
+// biome-ignore lint/suspicious/noExplicitAny: a definition is invariant in its input, and only `any` fits all of them
 export type AnyTaskDefinition = TaskDefinition<any, any, any>;
 
-/** The payload of a schema's definition, as it is submitted and as its handler gets it; without a schema as JSON reads it. */
+/** With a schema, its types of the payload: as submitted, and as the handler gets it. Without one, the JSON form. */
 type Definition<Payload, Result, Schema> = [Schema] extends [StandardSchemaV1]
   ? TaskDefinition<InferInput<Schema>, InferOutput<Schema>, Result>
   : TaskDefinition<Payload, JsonForm<Payload>, Result>;
 
-/** Refuses a definition whose types do not survive JSON, with what is wrong as the type of a field that is missing. */
+/** Refuses a definition whose types do not survive JSON, by a required field whose type says what is wrong. */
 type SurvivesJson<Payload, Result, Schema> = ([Schema] extends [StandardSchemaV1]
   ? [JsonForm<InferInput<Schema>>] extends [InferInput<Schema>]
     ? unknown
     : {
-        readonly "the payload schema": "refuses the JSON of what it takes, as that of a Date: let it take the JSON form";
+        readonly "the payload schema": "refuses the JSON form of its input, as of a Date: let it accept that form";
       }
   : IfWritable<
       Payload,
@@ -81,11 +83,12 @@ type SurvivesJson<Payload, Result, Schema> = ([Schema] extends [StandardSchemaV1
 /**
  * Declares a task: its name, its defaults, and the types of its payload and result.
  *
- * With a `payload` schema (any Standard Schema library) payloads are validated when they are submitted, as their handlers
- * will get them, and again when they are claimed; an invalid one from elsewhere fails for good as `invalid_payload`.
- * With a `result` schema what the handler returns is validated too, and the result has its type; `typed<Result>()` in its place
- * gives it a type alone. Without schemas give both types. What a handler gets and a result that is read have their JSON form: a
- * `Date` is a string. Types that do not survive JSON do not compile.
+ * With a `payload` schema (of any Standard Schema library), payloads are validated in their JSON form when they are
+ * submitted, and again when they are claimed; an invalid one that another client submitted fails for good as
+ * `invalid_payload`. With a `result` schema, the handler's return value is validated too, and gives the result its
+ * type; `typed<Result>()` gives it a type without validation. Without schemas, pass both types. Payloads that
+ * handlers get and results that are read have their JSON form: a `Date` is a string. Types that do not survive JSON
+ * do not compile.
  *
  * @throws {InvalidArgument} if an option is out of range.
  * @example
@@ -110,7 +113,10 @@ export function defineTask<
   options: TaskOptions & {
     readonly payload?: Schema;
     readonly result?: StandardSchemaV1<unknown, Result> | undefined;
-    /** How many of these tasks run at a time, and start in a window of time, over all workers; the key may depend on the payload. @default none */
+    /**
+     * How many of these tasks run at a time, and start in a window of time, over all workers. The key may depend on the
+     * payload. @default none
+     */
     readonly limits?: TaskLimits<Schema extends StandardSchemaV1 ? InferInput<Schema> : Payload> | undefined;
   } & SurvivesJson<Payload, Result, Schema>,
 ): Definition<Payload, Result, Schema>;
@@ -121,17 +127,7 @@ export function defineTask(
     readonly limits?: TaskLimits<never> | undefined;
   },
 ): AnyTaskDefinition {
-  onlyKnown("defineTask", options ?? null, [
-    "name",
-    "queue",
-    "maxAttempts",
-    "maxCrashes",
-    "priority",
-    "maxRunMs",
-    "limits",
-    "payload",
-    "result",
-  ]);
+  onlyKnown("defineTask", options ?? null, DEFINITION_OPTIONS);
   const name = text("name", options.name);
   const queue = optionalText("queue", options.queue) ?? "default";
   checkIndexedTogether({ queue, name });
@@ -162,14 +158,26 @@ export function typed<T>(): StandardSchemaV1<unknown, T> {
   return TYPE_ONLY as StandardSchemaV1<unknown, never>;
 }
 
+const DEFINITION_OPTIONS = Object.keys({
+  name: true,
+  queue: true,
+  maxAttempts: true,
+  maxCrashes: true,
+  priority: true,
+  maxRunMs: true,
+  limits: true,
+  payload: true,
+  result: true,
+} satisfies Record<keyof TaskDefinition, true>);
+
 const TYPE_ONLY: StandardSchemaV1 = {
   "~standard": { version: 1, vendor: "wadi", validate: (value) => ({ value }) },
 };
 
-/** An object that was written by hand lacks the defaults. */
+/** The error for an object that `defineTask` did not make: it lacks the defaults. */
 export function noDefinition(got: unknown): InvalidArgument {
   const found = typeof got === "object" && got !== null ? "another object" : show(got);
-  return new InvalidArgument(`a task is a name, or what defineTask({ name }) gives; got ${found}`);
+  return new InvalidArgument(`a task must be a name, or the result of defineTask({ name }), got ${found}`);
 }
 
 function schema(option: string, value: StandardSchemaV1 | undefined): StandardSchemaV1 | null {

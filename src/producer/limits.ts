@@ -1,3 +1,4 @@
+/** Limits on how many tasks of one key run or start, over all workers. */
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { MAX_LIMITS_KEY_BYTES } from "../core/index-limits.ts";
 import type { LimitRow } from "../core/operations/submit.ts";
@@ -31,9 +32,15 @@ export interface TaskLimits<Payload = unknown> extends Omit<FleetLimits, "key"> 
   readonly key: string | ((payload: Payload) => string);
 }
 
+const LIMIT_OPTIONS = Object.keys({ key: true, concurrency: true, rate: true } satisfies Record<
+  keyof FleetLimits,
+  true
+>);
+const RATE_OPTIONS = Object.keys({ count: true, perMs: true } satisfies Record<keyof RateLimit, true>);
+
 /** @throws {InvalidArgument} naming the option that is out of range. */
 export function checkLimits<Limits extends TaskLimits<never>>(limits: Limits): Limits {
-  onlyKnown("limits", limits, ["key", "concurrency", "rate"]);
+  onlyKnown("limits", limits, LIMIT_OPTIONS);
   const { key, concurrency, rate } = limits;
   if (typeof key !== "function") text("limits.key", key, MAX_LIMITS_KEY_BYTES);
   if (concurrency === undefined && rate === undefined) {
@@ -41,14 +48,14 @@ export function checkLimits<Limits extends TaskLimits<never>>(limits: Limits): L
   }
   if (concurrency !== undefined) integer("limits.concurrency", concurrency, 1, 1_000_000);
   if (rate !== undefined) {
-    onlyKnown("limits.rate", rate, ["count", "perMs"]);
+    onlyKnown("limits.rate", rate, RATE_OPTIONS);
     integer("limits.rate.count", rate?.count, 1, 1_000_000);
     integer("limits.rate.perMs", rate?.perMs, 1, MAX_TIMER_MS);
   }
   return limits;
 }
 
-/** What a task with this payload says of its key. */
+/** The limits that a task with this payload sets for its key. */
 export function limitRow(name: string, limits: TaskLimits<never> | null, payload: unknown): LimitRow | null {
   if (limits === null) return null;
   const { concurrency, rate } = checkLimits(limits);

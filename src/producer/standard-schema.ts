@@ -14,7 +14,7 @@ export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-/** Places named in a message. */
+/** Most places that a message names. */
 const SHOWN = 5;
 
 /** One reason why a schema refuses a value. */
@@ -28,7 +28,7 @@ export interface StandardIssue {
 export type InferInput<S> = S extends StandardSchemaV1<infer Input, unknown> ? Input : never;
 export type InferOutput<S> = S extends StandardSchemaV1<unknown, infer Output> ? Output : never;
 
-/** Says which places a schema refuses, and not why: a library's own message may hold the value. */
+/** Names the places that a schema refuses, and not the reasons: the message of a library may quote the value. */
 export function mismatchMessage(
   what: "payload" | "result",
   name: string,

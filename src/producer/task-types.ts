@@ -1,12 +1,13 @@
+/** What submits and reads return, by the definition or the name that they are called with. */
 import type { JsonForm, JsonResult } from "../core/json/json-form.ts";
 import type { SubmittedTask } from "../core/operations/submit.ts";
 import type { Task } from "../core/task.ts";
 import type { TaskDefinition } from "./define-task.ts";
 
-// One signature for a name and for a definition, and not two overloads: an error is then told of the argument, or of its
-// field, that is wrong, and not of the overload that was tried last.
+// One signature for a name and for a definition, not two overloads: the compiler then reports the argument or the field
+// that is wrong, and not the overload that it tried last.
 
-/** What is submitted to a task; of a name alone nothing is known. */
+/** The payload that a submit to this task takes; unknown for a name. */
 export type PayloadOf<T> = [T] extends [never]
   ? unknown
   : T extends TaskDefinition<infer Input, infer _Payload, infer _Result>
@@ -25,6 +26,6 @@ export type TaskOf<T> =
     ? Task<JsonForm<Input>, JsonResult<Result>>
     : Task;
 
-/** What a task's handler has returned, as it is read. */
+/** The result of a task, as it is read. */
 export type ResultOf<T> =
   T extends TaskDefinition<infer _Input, infer _Payload, infer Result> ? JsonResult<Result> : unknown;

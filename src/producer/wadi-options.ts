@@ -31,9 +31,10 @@ export interface WadiOptions {
    */
   readonly keysAcrossNames?: boolean | undefined;
   /**
-   * Names the database within this process. Every `Wadi` of one database wakes the waits and workers of the others, also
-   * those of other copies of this module, as bundlers make them. Needed where the driver does not know it (libSQL and
-   * Neon, unless they share one client). @default what the driver knows: file, host and database, or the client object
+   * Names the database within this process. Every `Wadi` of one database wakes the waits and workers of the others,
+   * also those of other copies of this module, as bundlers make them. Needed where the driver does not know it
+   * (libSQL and Neon, unless they share one client).
+   * @default what the driver knows: file, host and database, or the client object
    */
   readonly database?: string | undefined;
 }

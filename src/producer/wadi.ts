@@ -53,11 +53,11 @@ import { type CallTaskOptions, checkWait, type WaitOptions } from "./wait/wait-o
 import { watchTask } from "./wait/watch.ts";
 
 /**
- * The producer's side: submits tasks, reads and controls them, and waits for their results. `Native` and `Sync` come from
- * the executor: what its client's own statements are, and whether its open transactions are synchronous.
+ * The producer's side: submits tasks, reads and controls them, and waits for their results. `Native` and `Sync` come
+ * from the executor: the type of its client's statements, and whether its open transactions are synchronous.
  *
- * A facade: its methods are documented by the interfaces, check their arguments, and leave the work to the submitter, the
- * poll loop and the store.
+ * A facade: its methods are documented by the interfaces, check their arguments, and leave the work to the submitter,
+ * the poll loop and the store.
  *
  * @example
  * ```ts
@@ -70,7 +70,7 @@ import { watchTask } from "./wait/watch.ts";
 export class Wadi<Native = unknown, Sync extends boolean = boolean>
   implements TaskSubmits, TaskWaits, TaskReads, TaskControls
 {
-  /** Makes statements to send in a batch of your own, together with your rows. */
+  /** Makes statements that you send in a batch, together with statements for your rows. */
   readonly statements: StatementBuilder<Native>;
   readonly #internals: WadiInternals;
   readonly #store: Store;
@@ -95,14 +95,14 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     this.#waits = new PollLoop(store, notifier);
   }
 
-  /** The executor that it was made with. */
+  /** The executor that was passed to the constructor. */
   get executor(): Executor {
     return this.#internals.executor;
   }
 
   /**
-   * What wakes its waits and workers before they poll: the database (`listening`), or this process alone (`local`, and
-   * `polling` while a connection that listens is lost).
+   * What wakes waits and workers before they poll: the database too (`listening`), or this process alone (`local`, and
+   * `polling` while the connection that listens to the database is lost).
    */
   get wakeSource(): WakeSource {
     return this.#internals.notifier.wakeSource;
@@ -127,11 +127,11 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   }
 
   /**
-   * Submits, cancels and reads as a part of an open transaction of yours: a node-pg client after `BEGIN`, a
-   * better-sqlite3 handle inside of `db.transaction(() => ...)`, a transaction of libSQL, PGlite or Drizzle.
+   * Submits and cancels as a part of your open transaction: a node-pg client after `BEGIN`, a better-sqlite3 handle
+   * inside of `db.transaction(() => ...)`, a transaction of libSQL, PGlite or Drizzle.
    *
-   * The tables must be there; run `migrate()` when the program starts. Where the client answers at once, so do the
-   * methods. Workers of the same `Wadi` may look for the tasks before you commit, and look again as ever.
+   * The tables must exist; run `migrate()` when the program starts. If the client is synchronous, so are the methods.
+   * Workers of the same `Wadi` may poll for the tasks before you commit; they find them at a later poll.
    *
    * @throws {InvalidArgument} if no transaction is open on `tx`.
    * @throws {Unsupported} where there is none, as on D1 and Neon over HTTP: use `statements`.
@@ -272,8 +272,8 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   }
 
   /**
-   * Applies missing migrations. Not needed: the first operation that finds no tables does the same. What is
-   * optional is applied only here. It ends after ten minutes unless `call` says otherwise.
+   * Applies missing migrations. Usually not needed: the first operation that finds no tables does the same. Optional
+   * migrations are applied only here. It ends after ten minutes unless `call` gives another deadline.
    *
    * @example await wadi.migrate({ mixedFleet: true });
    */
@@ -282,7 +282,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   }
 
   /**
-   * Closes what Wadi opened; waits that go on only poll from then on. The database client stays open.
+   * Closes the connections that Wadi opened; open waits continue by polling. The database client stays open.
    *
    * @example await wadi.close();
    */

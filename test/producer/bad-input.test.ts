@@ -55,13 +55,13 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "a definition written by hand",
       (w) => w.submit({ name: "a" } as never, 1 as never),
-      "a task is a name, or what defineTask({ name }) gives; got another object",
+      "a task must be a name, or the result of defineTask({ name }), got another object",
     ],
     ["an empty name", (w) => w.submit("", 1), 'task name must be a non-empty string, got ""'],
     [
       "no name",
       (w) => w.submit(undefined as never, 1),
-      "a task is a name, or what defineTask({ name }) gives; got undefined",
+      "a task must be a name, or the result of defineTask({ name }), got undefined",
     ],
     [
       "a key with NUL",
@@ -134,7 +134,7 @@ describe("bad input is refused before anything is sent, and the message names it
       (w) => w.submitMany("a", [{ payload: 1 }, { payload: { n: new Map() } }]),
       /^entry 1 of submitMany: the payload of a at n is a Map/,
     ],
-    ["a number for a task", (w) => w.submit(5 as never, 1), /^a task is a name, .* got 5$/],
+    ["a number for a task", (w) => w.submit(5 as never, 1), /^a task must be a name, .* got 5$/],
     ["no clock", (w) => new Wadi(w.executor, { clock: 5 as never }), /^clock must be a function/],
     ["what is no list", (w) => w.submitMany("a", "x" as never), /^submitMany takes an array/],
     ["what is no executor", () => new Wadi({} as never), /^new Wadi takes an executor, such as/],

@@ -83,7 +83,7 @@ export class Channel {
     const isOpen = this.#state === "listening";
     this.#link = undefined;
     this.#state = "local";
-    if (isOpen) await stopped; // one that is being opened stops by itself once it is: a pool may have no connection free
+    if (isOpen) await stopped; // one that is being opened ends itself later: a pool may have no connection free
   }
 
   #connect(): void {

@@ -13,8 +13,8 @@ export type CancelListener = (ids: readonly string[] | null) => void;
 
 /**
  * Reports at once what polling would find later: that a task has ended, that a queue got tasks, that a running task was
- * asked to stop. It hears of what is done in this process, and of what is done elsewhere if the database supports LISTEN.
- * Notifications only shorten a wait: every waiter polls too.
+ * asked to stop. It reports what this process does, and what others do if the database supports LISTEN. Notifications
+ * only shorten a wait: every waiter polls too.
  */
 export class Notifier {
   readonly #waiters = new Map<string, Set<() => void>>();
@@ -81,7 +81,7 @@ export class Notifier {
     this.#shared.queued(queues);
   }
 
-  /** Reports tasks that were asked to stop to the workers of this process. Call it once the database has the request. */
+  /** Reports cancel requests to the workers of this process. Call it once the database has them. */
   canceled(ids: readonly string[] | null): void {
     this.#deliverCanceled(ids);
     this.#shared.canceled(ids);

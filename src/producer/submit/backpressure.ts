@@ -42,7 +42,8 @@ export class Backpressure {
       if (maxDepth === undefined) continue;
       if (members.length > maxDepth) {
         throw new InvalidArgument(
-          `${members.length} tasks at once never fit the maxQueueDepth of ${maxDepth} of the queue "${queue}"; submit fewer`,
+          `${members.length} tasks at once never fit the maxQueueDepth of ${maxDepth} ` +
+            `of the queue "${queue}"; submit fewer`,
         );
       }
       passes.push([this.#gateOf(queue, maxDepth), members]);

@@ -1,8 +1,9 @@
+/** When a submit is due and what it does to the task its key has, by `conflict`, `debounce`, `throttle` and delays. */
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import { CONFLICT_POLICIES } from "../../core/task.ts";
 import { integer, MAX_DELAY_MS, oneOf, onlyKnown } from "../../core/validate.ts";
-import type { SubmitOptions } from "./submit-options.ts";
+import { DEBOUNCE_OPTIONS, type SubmitOptions, THROTTLE_OPTIONS } from "./submit-options.ts";
 
 /** When a submit is due, and what it does to the task its key has. */
 export type Pacing = Pick<NewTask, "conflict" | "maxDelayMs" | "throttleMs"> & { readonly delayMs: number };
@@ -20,7 +21,7 @@ export function pacingOf(options: SubmitOptions, key: string | null): Pacing {
   for (const other of ["conflict", "delayMs", "runAt", "throttle"] as const)
     apart(options, "debounce", other);
   if (debounce !== undefined) {
-    onlyKnown("debounce", debounce, ["delayMs", "maxDelayMs"]);
+    onlyKnown("debounce", debounce, DEBOUNCE_OPTIONS);
     const delayMs = integer("debounce.delayMs", debounce.delayMs, 1, MAX_DELAY_MS);
     const { maxDelayMs } = debounce;
     if (maxDelayMs !== undefined) integer("debounce.maxDelayMs", maxDelayMs, delayMs, MAX_DELAY_MS);
@@ -28,7 +29,7 @@ export function pacingOf(options: SubmitOptions, key: string | null): Pacing {
   }
   const delayMs = integer("delayMs", options.delayMs ?? 0, 0, MAX_DELAY_MS);
   if (throttle === undefined) return { conflict, delayMs };
-  onlyKnown("throttle", throttle, ["perMs"]);
+  onlyKnown("throttle", throttle, THROTTLE_OPTIONS);
   if (conflict === "reject") {
     throw new InvalidArgument(`throttle cannot be combined with conflict "reject"; pass one of them`);
   }

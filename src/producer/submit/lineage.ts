@@ -1,9 +1,10 @@
+/** The family of a task: its parent, and the first of its ancestors. */
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { LeaseRef } from "../../core/operations/lease.ts";
 import { optionalText } from "../../core/validate.ts";
 import type { SubmitOptions } from "./submit-options.ts";
 
-/** Ids a child inherits from the task that submits it. */
+/** The ids that a child inherits from the task that submits it. */
 export interface Lineage {
   readonly parentId: string;
   readonly rootId: string;
@@ -12,7 +13,7 @@ export interface Lineage {
   readonly held?: LeaseRef | undefined;
 }
 
-/** Whose child it is: of the task whose context submits it, or of the one it names. */
+/** The columns of the family: from the task whose context submits it, or from the options. */
 export function familyOf(
   { parentId, rootId }: Pick<SubmitOptions, "parentId" | "rootId">,
   lineage: Lineage | undefined,

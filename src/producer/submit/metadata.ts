@@ -35,7 +35,7 @@ function checkFields(value: unknown, what: string): object | undefined {
   throw new InvalidArgument(`${what} must be an object with JSON values, got ${found}`);
 }
 
-/** Whether its JSON form has the fields it is written with: not so for a list, a Map, a Date, or a promise of an async hook. */
+/** Whether its JSON form has its fields: not so for a list, a Map, a Date, or the promise of an async hook. */
 function isFields(value: unknown): value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   return isPlain(value) && typeof (value as { toJSON?: unknown }).toJSON !== "function";

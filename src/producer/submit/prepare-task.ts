@@ -1,4 +1,4 @@
-/** The first two stages of a submit: checks the arguments of one task, and serialises them into the columns of its row. */
+/** The first two stages of a submit: checks the arguments of one task, and serialises them into columns of its row. */
 import { checkIndexedTogether } from "../../core/index-limits.ts";
 import { checkSize, encodeJson, type JsonTarget } from "../../core/json/json.ts";
 import type { NewTask } from "../../core/operations/submit.ts";

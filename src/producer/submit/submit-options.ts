@@ -6,11 +6,17 @@ import type { FleetLimits } from "../limits.ts";
 export interface DebounceOptions {
   /** Quiet time in milliseconds after which the task is due. Minimum `1`. */
   readonly delayMs: number;
-  /** Milliseconds after its creation at which the task is due however many submits follow. At least `delayMs`. @default no end */
+  /**
+   * Milliseconds after its creation at which the task is due, however many submits follow. At least `delayMs`.
+   * @default no limit
+   */
   readonly maxDelayMs?: number | undefined;
 }
 
-/** How often a key gets a new task. A submit in between returns the task that the key has; it is not delayed. */
+/**
+ * How often a key gets a new task. A submit in between creates nothing and returns the task that the key has. (Inngest
+ * calls this `rateLimit`; its `throttle` delays, as `limits.rate` does here.)
+ */
 export interface ThrottleOptions {
   /** Window in milliseconds, from the creation of the key's task. Minimum `1`. */
   readonly perMs: number;
@@ -19,16 +25,17 @@ export interface ThrottleOptions {
 /** Options of `submit`, `call` and each entry of `submitMany`. Those of `defineTask` are the defaults. */
 export interface SubmitOptions {
   /**
-   * Business key, at most 1,024 characters and 2,600 bytes. At most one live task has it; others wait for the result by it. While a task of another name has it,
-   * a submit is refused with `AlreadyExists`, whatever its conflict policy; see `keysAcrossNames`.
+   * Business key, at most 1,024 characters and 2,600 bytes. At most one queued or running task has it, and `waitByKey`
+   * waits by it. While a task of another name has it, a submit is refused with `AlreadyExists` whatever its conflict
+   * policy; see `keysAcrossNames`.
    * @default none
    */
   readonly key?: string | undefined;
   /** What to do when the key already has a task, see `ConflictPolicy`. @default "reuse" */
   readonly conflict?: ConflictPolicy | undefined;
   /**
-   * Joins a burst of submits of one key into one task: while it is queued, each takes its place with the newest payload
-   * and metadata and pushes its due time. Needs a key; not together with `conflict`, `delayMs`, `runAt` or `throttle`.
+   * Joins a burst of submits of one key into one task: while it is queued, each submit replaces its payload and
+   * metadata and postpones it. Needs a key; not together with `conflict`, `delayMs`, `runAt` or `throttle`.
    * @default none
    */
   readonly debounce?: DebounceOptions | undefined;
@@ -38,19 +45,31 @@ export interface SubmitOptions {
    * @default none
    */
   readonly throttle?: ThrottleOptions | undefined;
-  /** Where the task waits; only workers of this queue claim it. At most 1,024 characters. @default the definition's, else "default" */
+  /**
+   * Where the task waits; only workers of this queue claim it. At most 1,024 characters.
+   * @default the definition's, else "default"
+   */
   readonly queue?: string | undefined;
-  /** Attempts before a retryable failure is final, the first included. Minimum `1`. @default the definition's, else 3 */
+  /**
+   * Attempts before a retryable failure is final, the first included. Minimum `1`.
+   * @default the definition's, else 3
+   */
   readonly maxAttempts?: number | undefined;
-  /** Leases that may expire before the task fails as `max_crashes`, attempts left or not. Minimum `1`. @default the definition's, else 3 */
+  /**
+   * Leases that may expire before the task fails as `max_crashes`, even with attempts left. Minimum `1`.
+   * @default the definition's, else 3
+   */
   readonly maxCrashes?: number | undefined;
   /** Higher runs first, from -1000 to 1000. @default the definition's, else 0 */
   readonly priority?: number | undefined;
   /** Milliseconds until the task is due, by the database's clock. Minimum `0`. Not together with `runAt`. @default 0 */
   readonly delayMs?: number | undefined;
-  /** When the task is due, as a Date or epoch milliseconds; the past is due at once. Not together with `delayMs`. @default now */
+  /**
+   * When the task is due, as a Date or epoch milliseconds; a time in the past is due at once. Not together with
+   * `delayMs`. @default now
+   */
   readonly runAt?: Date | number | undefined;
-  /** JSON values that are stored with the task and are no part of its payload, such as a tenant. @default none */
+  /** JSON values that are stored with the task, apart from its payload, such as a tenant. @default none */
   readonly metadata?: { readonly [key: string]: Json } | undefined;
   /**
    * Groups tasks of one request or process; `list` finds them by it, and children inherit it. At most 1,024 characters.
@@ -58,18 +77,28 @@ export interface SubmitOptions {
    */
   readonly correlationId?: string | undefined;
   /**
-   * The task that this one belongs to, for what is submitted outside its handler: `context.submit` sets it by itself. The
-   * parent need not exist or run. @default none
+   * The task that this one belongs to, for a submit outside the handler of that task: `context.submit` sets it itself.
+   * The parent need not exist or run. @default none
    */
   readonly parentId?: string | undefined;
   /** The first of its ancestors, by which `list` finds the whole family. Needs `parentId`. @default the parent */
   readonly rootId?: string | undefined;
-  /** How many tasks of a key run at a time, and start in a window of time, over all workers. @default the definition's, else none */
+  /**
+   * How many tasks of a key run at a time, and start in a window of time, over all workers.
+   * @default the definition's, else none
+   */
   readonly limits?: FleetLimits | undefined;
 }
 
-/** One entry of a `submitMany`: its payload, and options of its own. */
+/** One entry of a `submitMany`: a payload, and the options of that task. */
 export type SubmitEntry<Input = unknown> = SubmitOptions & { readonly payload: Input };
+
+export const DEBOUNCE_OPTIONS = Object.keys({
+  delayMs: true,
+  maxDelayMs: true,
+} satisfies Record<keyof DebounceOptions, true>);
+
+export const THROTTLE_OPTIONS = Object.keys({ perMs: true } satisfies Record<keyof ThrottleOptions, true>);
 
 /** For messages about unknown options; a new option does not compile until it is listed. */
 export const SUBMIT_OPTIONS = Object.keys({

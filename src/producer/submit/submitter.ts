@@ -25,8 +25,8 @@ export type SubmitterOptions = BackpressureOptions & Pick<WadiOptions, "metadata
  *
  * 1. check: the name, the key and the options, before any I/O (prepare-task)
  * 2. serialise: payload, metadata and options become the columns of a row (prepare-task)
- * 3. validate: the payload against the schema of its definition (validate-payload). After stage 2, because a schema sees
- *    the payload as the handler will get it: in its JSON form.
+ * 3. validate: the payload against the schema of its definition (validate-payload). After stage 2, because the schema
+ *    gets the payload as the handler will: in its JSON form.
  * 4. admit: waits until the queue has room (backpressure)
  * 5. coalesce: joins the submits of one tick (submit-batcher)
  * 6. send: one round trip (store)

@@ -8,7 +8,7 @@ import type { SubmitEntry, SubmitOptions } from "./submit-options.ts";
 export interface TaskSubmits {
   /**
    * Queues one task, in one round trip, and returns it. Submits of the same tick share their round trip.
-   * With a key it returns the key's task instead where the conflict policy says so (`outcome: "reused"`).
+   * If the key has a task already, the conflict policy may return that one instead (`outcome: "reused"`).
    *
    * @throws {InvalidArgument} | {SerializationError} before anything is sent.
    * @throws {AlreadyExists} under the policy `reject`, and if the key belongs to a task of another name.
@@ -26,9 +26,9 @@ export interface TaskSubmits {
   ): Promise<SubmittedOf<T>>;
 
   /**
-   * Queues many tasks of one name and returns them in order. They travel as one JSON parameter, split only
-   * where it would be larger than the database takes (or names a key twice); each part is atomic by itself.
-   * A key that the policy `reject` refuses shows as `outcome: "rejected"`, with the task that has it.
+   * Queues many tasks of one name and returns them in order. They are sent as one JSON parameter, which is split only
+   * if it is larger than the database accepts or holds a key twice; each part is atomic by itself. Where the policy
+   * `reject` refuses a key, the entry has `outcome: "rejected"` and is the task that has the key.
    *
    * @throws {AlreadyExists} if a key belongs to a task of another name; nothing of that part is queued.
    * @throws {QueueFull} as `submit`, before any of them is queued.
@@ -45,8 +45,8 @@ export interface TaskSubmits {
   ): Promise<SubmittedOf<T>[]>;
 
   /**
-   * Submits a task, waits for it and returns its result. It outlives an outage that is shorter than its `timeoutMs`, the
-   * submit included: the task has its id from the start, so that what is sent again is one task.
+   * Submits a task, waits for it and returns its result. An outage shorter than `timeoutMs` does not end it, not even
+   * during the submit: the task has its id from the start, so that however often it is sent, it is one task.
    *
    * @throws {TaskFailed} | {TaskCanceled} | {TaskTimeout}
    * @throws {InvalidArgument} also if the `id` is that of a task of another name.

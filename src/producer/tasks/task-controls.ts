@@ -11,8 +11,8 @@ import type { RetentionRule } from "./retention.ts";
 /** The methods of a `Wadi` that change tasks that were submitted: cancel, retry and delete. */
 export interface TaskControls {
   /**
-   * Cancels a queued task at once, asks a running one to stop, and returns it; null if there is none. `outcome` says what
-   * was done: `unchanged` if it had ended, or was asked before.
+   * Cancels a queued task at once, asks a running one to stop, and returns it; null if there is none. `outcome` is
+   * `unchanged` if the task had ended, or had been asked before.
    *
    * @example
    * ```ts
@@ -32,8 +32,8 @@ export interface TaskControls {
   cancelByKey(key: string, call?: CallOptions): Promise<CanceledTask | null>;
 
   /**
-   * Queues a failed or canceled task again and returns it; null if there is none. `outcome` is `unchanged` if it is queued
-   * or running, or has succeeded. A newer task keeps the key that it took: then this one runs without, and `key` is null.
+   * Queues a failed or canceled task again and returns it; null if there is none. `outcome` is `unchanged` if it is
+   * queued or running, or has succeeded. If a newer task has taken its key, it runs without one: `key` is null.
    *
    * @example
    * ```ts
@@ -62,8 +62,8 @@ export interface TaskControls {
   purge(options: PurgeOptions, call?: CallOptions): Promise<number>;
 
   /**
-   * Deletes the finished tasks that no rule keeps any longer, with their keys and history, in one round trip.
-   * For each rule and status it stops at `limit`; `more` says that another sweep would find more.
+   * Deletes the finished tasks whose time by these rules is over, with their keys and history, in one round trip: at
+   * most `limit` for each rule and status. `more` is true if another sweep would delete more.
    *
    * @throws {InvalidArgument} naming the option of a rule that is wrong.
    * @example
@@ -75,7 +75,7 @@ export interface TaskControls {
   sweep(rules: readonly RetentionRule[], options?: SweepOptions, call?: CallOptions): Promise<SweepResult>;
 }
 
-/** Which terminal tasks a `purge` deletes: those that fit all that is given. */
+/** Which terminal tasks a `purge` deletes: those that match every given option. */
 export interface PurgeOptions {
   /** Only tasks that completed longer ago than this, in milliseconds. Minimum `0`. */
   readonly olderThanMs: number;
@@ -97,7 +97,7 @@ export interface SweepOptions {
 
 /** How a task is retried. */
 export interface RetryOptions {
-  /** Gives the task all its attempts and crashes back; without it the retry is one more attempt. @default false */
+  /** Resets its attempts and crashes to zero; otherwise the retry is one more attempt. @default false */
   readonly resetAttempt?: boolean | undefined;
 }
 

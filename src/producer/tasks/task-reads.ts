@@ -11,8 +11,8 @@ import type { TaskOf } from "../task-types.ts";
 /** The methods of a `Wadi` that read tasks and count them. */
 export interface TaskReads {
   /**
-   * Reads one task, null if there is none. With a definition it has the definition's types; else the types are the
-   * caller's word for what the row holds.
+   * Reads one task, null if there is none. With a definition the task has its types; without one the types are an
+   * unchecked claim of the caller.
    *
    * @throws {InvalidArgument} if the task is not one of the definition.
    * @example
@@ -61,7 +61,7 @@ export interface TaskReads {
   getStatusByKey(key: string, call?: CallOptions): Promise<TaskState | null>;
 
   /**
-   * The attempts of a task that failed or whose lease ran out, oldest first; empty also if there is no such task.
+   * The attempts of a task that failed or whose lease expired, oldest first; empty also if there is no such task.
    *
    * @example
    * ```ts
@@ -114,7 +114,7 @@ export interface TaskReads {
   queueHeadroom(queue: string, maxDepth: number, call?: CallOptions): Promise<number>;
 }
 
-/** Which tasks a `list` returns: those that fit all that is given. */
+/** Which tasks a `list` returns: those that match every given option. */
 export interface ListOptions {
   /** Only tasks of this status. @default any */
   readonly status?: TaskStatus | undefined;
@@ -122,7 +122,7 @@ export interface ListOptions {
   readonly queue?: string | undefined;
   /** Only tasks of this name. @default any */
   readonly name?: string | undefined;
-  /** Finds a task and all that descends from it. @default any */
+  /** Only this task and its descendants. @default any */
   readonly rootId?: string | undefined;
   /** Only tasks of this correlation id. @default any */
   readonly correlationId?: string | undefined;

@@ -1,3 +1,4 @@
+/** Submits and cancels as statements of a batch that the application sends. */
 import { InvalidArgument, Unsupported } from "../../core/errors/errors.ts";
 import type { Row } from "../../core/executor.ts";
 import type { CanceledTask } from "../../core/operations/control.ts";
@@ -7,7 +8,7 @@ import type { SubmitEntry, SubmitOptions } from "../submit/submit-options.ts";
 import type { PayloadOf, SubmittedOf } from "../task-types.ts";
 import { transactionalCalls } from "./shared.ts";
 
-/** Statements of the client's own kind, to be sent in a batch with others. Nothing has happened until then. */
+/** Statements for the database client, to be sent in a batch with others. Nothing is done until they are sent. */
 export interface PreparedBatch<Native, T> {
   /** Send all of them, in this order. */
   readonly statements: Native[];
@@ -15,17 +16,18 @@ export interface PreparedBatch<Native, T> {
   read(results: readonly unknown[]): T;
 }
 
-/** Makes statements for a batch of your own: `env.DB.batch`, `sql.transaction` of Neon, `client.batch` of libSQL. */
+/** Makes statements for a batch that you send: `env.DB.batch`, `sql.transaction` of Neon, `client.batch` of libSQL. */
 export interface StatementBuilder<Native = unknown> {
   /**
-   * Statements that queue one task, and its id. The first call of a process makes sure, in one round trip, that the
-   * tables are there; others send nothing.
+   * Statements that queue one task, and its id. The first call in a process checks, in one round trip, that the tables
+   * exist; later calls send nothing.
    *
-   * A key that has a task already keeps it, as in `submit`; then `id` is that of no task, and `read` or `getByKey`
-   * gives the one there is. Under the policy `reject` the whole batch fails with `wadi:already_exists` in its message.
+   * A key that has a task already keeps it, as in `submit`; then no task has this `id`, and `read` or `getByKey`
+   * returns the existing one. Under the policy `reject` the whole batch fails with `wadi:already_exists` in its
+   * message.
    *
    * @throws {InvalidArgument} | {SerializationError} before anything is sent.
-   * @throws {Unsupported} on a client that takes no batch of statements: use `wadi.with(tx)`.
+   * @throws {Unsupported} on a client that does not accept a batch of statements: use `wadi.with(tx)`.
    */
   submit<T extends string | AnyTaskDefinition>(
     task: T,
@@ -52,7 +54,7 @@ export function statementBuilder<Native>(internals: WadiInternals): StatementBui
     async send({ statements, decode }, ids) {
       if (native === undefined) {
         throw new Unsupported(
-          `${name} takes no batch of statements; begin a transaction, and use wadi.with(tx)`,
+          `${name} does not accept a batch of statements; begin a transaction, and use wadi.with(tx)`,
         );
       }
       await store.session.ensureMigrated();
@@ -62,13 +64,15 @@ export function statementBuilder<Native>(internals: WadiInternals): StatementBui
           rows = native.rows(result);
         } catch {}
         if (Array.isArray(rows) && !rows.some(Array.isArray)) return rows;
-        throw new InvalidArgument("read takes results as the client gave them, with rows that are objects");
+        throw new InvalidArgument(
+          "read expects the results as the client returned them, with rows that are objects",
+        );
       };
       const read = (results: readonly unknown[]) => {
         const { length } = statements;
         if (results?.length === length) return decode(results.map(rowsOf));
         throw new InvalidArgument(
-          `read takes the ${length} results of its own statements, got ${results?.length}; slice them out`,
+          `read expects the ${length} results of these statements, got ${results?.length}; slice them out of the batch`,
         );
       };
       return { ...ids, statements: native.prepare(statements), read };

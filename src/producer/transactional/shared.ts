@@ -75,7 +75,8 @@ function sendValid<T>(
   if (!transport.isSync) return validated.then(() => transport.send(operation, ids));
   validated.catch(() => {});
   throw new InvalidArgument(
-    `the payload schema of "${(task as AnyTaskDefinition).name}" is asynchronous, and this transaction is synchronous; use a synchronous schema`,
+    `the payload schema of "${(task as AnyTaskDefinition).name}" is asynchronous, ` +
+      "and this transaction is synchronous; use a synchronous schema",
   );
 }
 

@@ -1,3 +1,4 @@
+/** Submits and cancels within a transaction that the application has open. */
 import { InvalidArgument, Unsupported, WadiError } from "../../core/errors/errors.ts";
 import type { Answer, Row } from "../../core/executor.ts";
 import { otherVersion } from "../../core/migrations/protocol-version.ts";
@@ -9,18 +10,18 @@ import type { PayloadOf, SubmittedOf } from "../task-types.ts";
 import { transactionalCalls } from "./shared.ts";
 
 /**
- * Submits and cancels as a part of a transaction that is yours to commit: all of it counts once you do, and none of it
- * if you roll back.
+ * Submits and cancels as a part of a transaction that you commit or roll back: everything takes effect when you commit,
+ * and nothing if you roll back.
  *
- * Nothing is retried in here: an error leaves it to you to roll back and to run the transaction again. In a client that
- * answers at once (better-sqlite3) the methods return their value, or throw; else they return promises.
+ * Nothing is sent again: after an error, roll back and run the transaction again. If the client is synchronous
+ * (better-sqlite3), the methods return a value or throw; otherwise they return promises.
  */
 export interface TransactionClient<Sync extends boolean = boolean> {
   /**
    * Queues one task, see `Wadi.submit`.
    *
-   * @throws {AlreadyExists} under the policy `reject`; the transaction is not harmed by it.
-   * @throws {DriverError} if the database refuses it, or if its tables are missing: they cannot be made in here.
+   * @throws {AlreadyExists} under the policy `reject`; the transaction remains usable.
+   * @throws {DriverError} if the database refuses it, or if tables are missing: they cannot be created in here.
    */
   submit<T extends string | AnyTaskDefinition>(
     task: T,
@@ -44,18 +45,17 @@ export function transactionClient<Sync extends boolean>(
 ): TransactionClient<Sync> {
   const { store, executor } = internals;
   const { name } = executor;
-  /** Each time anew: its owner may have ended it. */
+  /** Looked up for each operation: the application may have ended it. */
   const open = () => {
     const opened = executor.within?.(tx);
     if (opened) return opened;
     if (opened === null) {
       throw new InvalidArgument(
-        `with(tx) found no open transaction of ${name}; begin one first, and pass the client or tx it runs on before it ends`,
+        `with(tx) found no open transaction of ${name}; begin one first, ` +
+          "and pass the client or tx it runs on before it ends",
       );
     }
-    throw new Unsupported(
-      `${name} has no transactions that stay open; use wadi.statements in a batch of your own`,
-    );
+    throw new Unsupported(`${name} has no transactions that stay open; use wadi.statements in a batch`);
   };
   return transactionalCalls(internals, {
     isSync: open().isSync,

@@ -1,3 +1,4 @@
+/** `wadi.call`: submits a task, and waits for its result. */
 import { type Backoff, backoffDelay } from "../../core/backoff.ts";
 import { monotonicMs } from "../../core/clock.ts";
 import {
@@ -23,13 +24,15 @@ const OUTAGE: Backoff = { baseMs: 100, capMs: 2000 };
 /** How long an answer to a submit is waited for before it is sent again. */
 const ANSWER_MS = 10_000;
 
-/** The options of `call`, sorted by what they are for. @throws {InvalidArgument} */
+const CALL_TASK_OPTIONS = [...SUBMIT_OPTIONS, ...WAIT_OPTIONS, "id"];
+
+/** Splits the options of `call` into those of the wait, the id, and those of the submit. @throws {InvalidArgument} */
 export function splitCallTask(options: SubmitOptions & CallTaskOptions): {
   readonly wait: CheckedWait;
   readonly id: string | undefined;
   readonly rest: SubmitOptions;
 } {
-  onlyKnown("call", options, [...SUBMIT_OPTIONS, ...WAIT_OPTIONS, "id"]);
+  onlyKnown("call", options, CALL_TASK_OPTIONS);
   const { timeoutMs, signal, pollMs, maxPollMs, maxQueries, id, ...rest } = options;
   const wait = checkWait({ timeoutMs, signal, pollMs, maxPollMs, maxQueries });
   return { wait, id: id === undefined ? undefined : text("id", id), rest };
@@ -49,10 +52,11 @@ export async function callTask(loop: PollLoop, submission: Submission, wait: Che
   try {
     // The answer to the submit may be lost while the end of the task is reported.
     task = await Promise.race([submitted, mine.done]);
-    // By another id it is the task that the key has.
+    // A task with another id is the one that the key has.
     if (task.id === id && task.name !== name) {
       throw new InvalidArgument(
-        `task ${id} is one of "${task.name}", not of "${name}"; call with an id that an error of "${name}" gave, or without one`,
+        `task ${id} is one of "${task.name}", not of "${name}"; ` +
+          `call with the id of an error of "${name}", or without one`,
       );
     }
     if (!isTerminal(task.status)) {
@@ -72,10 +76,7 @@ export async function callTask(loop: PollLoop, submission: Submission, wait: Che
   return task.result;
 }
 
-/**
- * Submits, and sends the same again for as long as the call lasts, which may end before its time: its id makes sure that
- * it is one task.
- */
+/** Submits, and sends the same task again while the database fails, until the call ends. */
 async function submitUntil(
   submission: Submission,
   { signal, timeoutMs }: CheckedWait,
@@ -98,7 +99,7 @@ async function submitUntil(
   }
 }
 
-/** The error of one call: several submits may have failed together. */
+/** A copy of the error, with the id of this task: several submits of one request share the error. */
 function identified(error: DriverError, taskId: string): DriverError {
   const { message, cause, kind, retryable } = error;
   return new DriverError(message, { cause, kind, retryable, taskId });

@@ -19,7 +19,10 @@ export interface RowListener {
   onReadError(refs: readonly AwaitedRef[], error: unknown): void;
 }
 
-/** Reads the whole rows of tasks that have ended, many at a time: those requested while one read is in flight share the next. */
+/**
+ * Reads the whole rows of tasks that have ended, many at a time: rows that are requested while a read is in flight
+ * share the next one.
+ */
 export class EndedTaskReader {
   readonly #store: Store;
   readonly #listener: RowListener;

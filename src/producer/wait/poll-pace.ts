@@ -4,7 +4,7 @@ export interface PollPaceOptions {
   readonly timeoutMs: number;
   readonly pollMs: number;
   readonly maxPollMs: number;
-  /** What this wait may send in all. @default what the driver's limits allow */
+  /** Most queries of this wait. @default what the driver's limits allow */
   readonly maxQueries?: number | undefined;
 }
 
@@ -12,7 +12,7 @@ const GROWTH = 1.5;
 /** Pause while the database reports the end of tasks. A notification can be lost without a trace. */
 const SAFETY_POLL_MS = 30_000;
 
-/** When one wait polls: with growing pauses, and so seldom that it keeps within a platform's limit of queries. */
+/** Decides when one wait polls: with growing pauses, and within the platform's limit of queries. */
 export class PollPace {
   readonly endMs: number;
   readonly #options: PollPaceOptions;
@@ -45,17 +45,17 @@ export class PollPace {
   }
 
   /**
-   * Begins a pause. One that was cut short by the poll of another wait does not grow, so that no wait is slower or faster
-   * for the others.
+   * Begins a pause. Pauses do not grow when the poll of another wait cuts them short, so that waits do not slow each
+   * other down.
    *
-   * @param sent What was sent since this wait began, for other waits too.
-   * @param isPushed Whether a signal will report the end, so that polling is for safety alone.
+   * @param sent Requests since this wait began, those for other waits included.
+   * @param isPushed Whether a notification will report the end, so that polls are only a safeguard.
    */
   rest(nowMs: number, sent: number, isPushed: boolean): void {
     const { pollMs, maxPollMs } = this.#options;
     const wasDue = nowMs >= this.dueAtMs;
     let pauseMs = isPushed ? Math.max(this.#stepMs, SAFETY_POLL_MS) : this.#stepMs;
-    // The first half of the queries goes by the options; the other half is spread over what is left of the time.
+    // The first half of the queries is sent by the options; the other half is spread over the remaining time.
     if (sent * 2 >= this.#maxQueries) {
       pauseMs = Math.max(pauseMs, (this.endMs - nowMs) / Math.max(1, this.#maxQueries - sent));
     }
@@ -74,7 +74,7 @@ export class PollPace {
     if (nowMs + pauseMs > this.dueAtMs) this.#begin(nowMs, pauseMs);
   }
 
-  /** No signal reports the end any more: back to the pauses of the options. */
+  /** Notifications have stopped: back to the pauses of the options. */
   resume(nowMs: number): void {
     this.hasten(nowMs, Math.max(0, this.#polledAtMs + this.#stepMs - nowMs));
   }

@@ -15,7 +15,10 @@ export interface PollListener {
 /** How long a poll holds back the next one: its connection may be dead, while others are not. */
 const OVERLAP_MS = 1000;
 
-/** Sends the polls of all waits of one client: one statement for all that are due or nearly so, one in flight at a time. */
+/**
+ * Sends the polls of all waits of one client: one statement for all that are due or nearly so, and one in flight at a
+ * time.
+ */
 export class Poller {
   readonly #store: Store;
   readonly #reader: EndedTaskReader;
@@ -78,7 +81,7 @@ export class Poller {
     if (waits.length > 0) void this.#poll(waits, refs, nowMs);
   }
 
-  /** The references of a wait whose states are to be read. The last poll of a wait for one task reads its row instead. */
+  /** The references whose states are to be read. The last poll of a wait for one task reads its row instead. */
   #refsToPoll(wait: PendingWait, nowMs: number): AwaitedRef[] {
     if (wait.pace.isOver(nowMs)) wait.finalPollSent();
     if (wait.isFinal && wait.kind === "one" && !wait.firstRef.isReading) {

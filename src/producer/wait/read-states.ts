@@ -4,8 +4,8 @@ import type { Store } from "../../core/session/store.ts";
 import type { AwaitedRef } from "./awaited-ref.ts";
 
 /**
- * The states of these references, each read once: one statement, or a few where the names fill more than one parameter. Null
- * stands for no task, and by id also for one that is not terminal.
+ * Reads the states of these references, each id or key once: in one statement, or in several if they do not fit into
+ * one parameter. Null: there is no task, or the task of an id is not terminal.
  */
 export async function readStates(
   store: Store,
@@ -17,18 +17,18 @@ export async function readStates(
     const [ref] = refs;
     return states.set(ref!, await store.getStatus(ref!.ref, call));
   }
-  const byName = new Map<string, AwaitedRef[]>();
+  const byValue = new Map<string, AwaitedRef[]>();
   for (const ref of refs) {
-    const name = listOf(ref) + ref.value;
-    const same = byName.get(name);
-    if (same === undefined) byName.set(name, [ref]);
+    const value = listOf(ref) + ref.value;
+    const same = byValue.get(value);
+    if (same === undefined) byValue.set(value, [ref]);
     else same.push(ref);
   }
-  for (const part of parts([...byName.values()], store.maxBytes - 1, ([ref]) => ref!.bytes)) {
-    const names = { ids: [] as string[], watched: [] as string[], keys: [] as string[] };
-    for (const [ref] of part) names[listOf(ref!)].push(ref!.value);
+  for (const part of splitBySize([...byValue.values()], store.maxBytes - 1, ([ref]) => ref!.bytes)) {
+    const values = { ids: [] as string[], watched: [] as string[], keys: [] as string[] };
+    for (const [ref] of part) values[listOf(ref!)].push(ref!.value);
     const found = new Map<string, TaskState>();
-    for (const { ref, byKey, ...state } of await store.getStates(names, call)) {
+    for (const { ref, byKey, ...state } of await store.getStates(values, call)) {
       found.set((byKey ? "k" : "i") + ref, state);
     }
     for (const same of part) {
@@ -45,15 +45,15 @@ function listOf({ ref, wait }: AwaitedRef): "ids" | "watched" | "keys" {
   return wait.kind === "changes" ? "watched" : "ids";
 }
 
-/** Cuts a list into parts of at most this size each. */
-function parts<T>(list: readonly T[], most: number, sizeOf: (item: T) => number): T[][] {
+/** Splits a list into parts of at most this size. */
+function splitBySize<T>(list: readonly T[], maxSize: number, sizeOf: (item: T) => number): T[][] {
   const cut: T[][] = [];
   let left = 0;
   for (const item of list) {
     const size = sizeOf(item);
     if (cut.length === 0 || size > left) {
       cut.push([]);
-      left = most;
+      left = maxSize;
     }
     cut.at(-1)!.push(item);
     left -= size;

@@ -18,7 +18,8 @@ export interface TaskWaits {
   wait(id: string, options?: WaitOptions): Promise<Task>;
 
   /**
-   * Waits for the task a key points at; a replace moves the wait, and a key without a task is waited for.
+   * Waits for the task of a key. If the task is replaced, the wait goes on with the new one; a key without a task may
+   * get one during the wait.
    *
    * @example
    * ```ts
@@ -31,8 +32,8 @@ export interface TaskWaits {
   ): Promise<Task<Payload, Result>>;
 
   /**
-   * Waits until all of these tasks are terminal and returns them in this order. One request polls all that are
-   * open; whole rows are read a hundred at a time. An empty list is answered at once.
+   * Waits until all of these tasks are terminal and returns them in this order. One request polls all that have not
+   * ended; whole rows are read a hundred at a time. An empty list sends nothing.
    *
    * @throws {TaskTimeout} with the ids that are `missing`.
    * @example
@@ -48,7 +49,7 @@ export interface TaskWaits {
   waitMany(ids: readonly (string | Task)[], options?: WaitOptions): Promise<Task[]>;
 
   /**
-   * `waitMany` for the tasks that keys point at; a replace moves the wait, and a key without a task is waited for.
+   * `waitMany` for the tasks of keys, each as in `waitByKey`.
    *
    * @example
    * ```ts
@@ -61,8 +62,9 @@ export interface TaskWaits {
   ): Promise<Task<Payload, Result>[]>;
 
   /**
-   * The states of a task, each time its status, progress, message or attempt has changed, until it is terminal. Changes that
-   * follow each other closely may be reported as one. It polls as `wait` does; `return()`, or leaving a `for await`, ends it at once.
+   * The states of a task, each time its status, progress, message or attempt has changed, until it is terminal. Changes
+   * in quick succession may be reported as one. It polls as `wait` does, while the caller waits for the next state;
+   * `return()`, or leaving a `for await`, ends it at once.
    *
    * @throws {InvalidArgument} at once; {TaskTimeout} while iterating, with the task as last seen.
    * @example
@@ -74,7 +76,7 @@ export interface TaskWaits {
   watch(task: string | Task, options?: WaitOptions): AsyncIterableIterator<TaskState>;
 
   /**
-   * `watch` for the task a key points at: a replace goes on with the new task, and a key without one is waited for.
+   * `watch` for the task of a key, as in `waitByKey`.
    *
    * @example
    * ```ts

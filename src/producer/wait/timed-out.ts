@@ -4,7 +4,7 @@ import type { TaskRef } from "../../core/operations/read.ts";
 import type { Task } from "../../core/task.ts";
 
 /**
- * @param error Why the database could not be asked at the end, if it could not.
+ * @param error Why the database could not be read at the end, if it could not.
  * @param nowMs The database's time as far as it is known.
  */
 export function timedOut(
@@ -29,7 +29,7 @@ export function timedOut(
 
 /** Says that the state is not known. */
 export function notReadable(error: unknown): string {
-  return `the database could not be asked at the end (${error instanceof Error ? error.message : String(error)})`;
+  return `the database could not be read at the end (${error instanceof Error ? error.message : String(error)})`;
 }
 
 /** Says which state the task is stuck in and the likely cause. `nowMs` is the database's time as far as it is known. */
@@ -42,7 +42,8 @@ function stuck(task: Task | null, byKey: boolean, nowMs: number): string {
   if (status === "running") {
     return cancelRequestedAtMs === null
       ? `it is running attempt ${attempt} of ${maxAttempts}; wait longer`
-      : `its cancel was requested at ${at(cancelRequestedAtMs)} and waits for the handler of attempt ${attempt} to stop; does the handler heed its signal?`;
+      : `its cancel was requested at ${at(cancelRequestedAtMs)} and waits for the handler of attempt ${attempt} ` +
+          "to stop; does the handler heed its signal?";
   }
   const isDue = runAtMs <= nowMs;
   if (attempt > 0) {

@@ -11,8 +11,8 @@ export interface WaitOptions {
   /** First pause between two polls in milliseconds; it grows 1.5 times each. Minimum `1`. @default 100 */
   readonly pollMs?: number | undefined;
   /**
-   * Longest pause between two polls in milliseconds. While the database reports the end of tasks, a wait polls only every
-   * 30 seconds; where the platform limits queries, it polls less often. Minimum `1`. @default 500
+   * Longest pause between two polls in milliseconds. While the database reports the end of tasks, a wait polls only
+   * every 30 seconds; where the platform limits queries, it polls less often. Minimum `1`. @default 500
    */
   readonly maxPollMs?: number | undefined;
   /**
@@ -26,8 +26,8 @@ export interface WaitOptions {
 /** Options of `call`: those of a wait, and the id of its task. */
 export interface CallTaskOptions extends WaitOptions {
   /**
-   * Id of the task, from the error of an earlier try of this call (`taskId` of a `DriverError`, `id` of a `TaskTimeout`):
-   * if it was queued then, no second task is made. @default a new one
+   * Id of the task, from the error of an earlier try of this call (`taskId` of a `DriverError`, `id` of a
+   * `TaskTimeout`): if it was queued then, no second task is made. @default a new one
    */
   readonly id?: string | undefined;
 }

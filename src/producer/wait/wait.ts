@@ -8,9 +8,8 @@ import { timedOut } from "./timed-out.ts";
 import type { CheckedWait } from "./wait-options.ts";
 
 /**
- * Waits until a task is terminal and returns it. Polls its state only, and reads the whole row once; a signal is answered by
- * reading the row at once. By key the key is resolved anew at each poll: a replace moves the wait, and a key without a task
- * is waited for.
+ * Waits until a task is terminal and returns it. Polls read its state only; its whole row is read once, at the end. A
+ * key is resolved at each poll: if its task is replaced, the wait goes on with the new one.
  */
 export function waitForTask(loop: PollLoop, ref: TaskRef, wait: CheckedWait): Promise<Task> {
   return openWait(loop, ref, wait, false).done;

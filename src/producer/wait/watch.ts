@@ -9,7 +9,7 @@ import type { CheckedWait } from "./wait-options.ts";
 type Next = IteratorResult<TaskState, undefined>;
 const DONE: Next = { done: true, value: undefined };
 
-/** The states of a task, each time they have changed, until one is terminal. `return()` ends it at once. */
+/** The states of a task, each time they have changed, until one is terminal. See `wadi.watch`. */
 export function watchTask(loop: PollLoop, ref: TaskRef, wait: CheckedWait): AsyncIterableIterator<TaskState> {
   const watch = new Watch(loop, ref, wait);
   return {
@@ -29,21 +29,21 @@ class Watch {
   readonly #loop: PollLoop;
   readonly #ref: TaskRef;
   readonly #wait: CheckedWait;
-  readonly #endAbort: () => void;
+  readonly #removeAbort: () => void;
   #open: PendingWait | undefined;
   #last = "";
   #hasEnded = false;
-  /** What the next call throws, although it came before that call. */
+  /** An error that came while no call waited; the next call throws it. */
   #failure: { readonly error: unknown } | undefined;
-  #asked: ReturnType<typeof withResolvers<Next>> | undefined;
-  /** Calls are answered in their order. */
+  #pendingCall: ReturnType<typeof withResolvers<Next>> | undefined;
+  /** Calls resolve in their order. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(loop: PollLoop, ref: TaskRef, wait: CheckedWait) {
     this.#loop = loop;
     this.#ref = ref;
     this.#wait = wait;
-    this.#endAbort = endOnAbort(wait.signal, (reason) => this.#fail(reason));
+    this.#removeAbort = endOnAbort(wait.signal, (reason) => this.#fail(reason));
   }
 
   next(): Promise<Next> {
@@ -57,16 +57,16 @@ class Watch {
     this.#failure = undefined;
     if (failure !== undefined) return Promise.reject(failure.error);
     if (this.#hasEnded) return Promise.resolve(DONE);
-    this.#asked = withResolvers<Next>();
+    this.#pendingCall = withResolvers<Next>();
     if (this.#open === undefined) this.#open = this.#begin();
     else this.#loop.resume(this.#open);
-    return this.#asked.promise;
+    return this.#pendingCall.promise;
   }
 
-  /** Releases everything; a call that waits is answered. */
+  /** Releases everything, and ends a call that waits. */
   end(): void {
     this.#hasEnded = true;
-    this.#endAbort();
+    this.#removeAbort();
     if (this.#open !== undefined) this.#loop.close(this.#open);
     this.#answer(DONE);
   }
@@ -80,10 +80,10 @@ class Watch {
         this.#open!.pause();
         const answer: Next = { done: false, value: state };
         if (!isTerminal(state.status)) return this.#answer(answer);
-        const asked = this.#asked;
-        this.#asked = undefined;
+        const call = this.#pendingCall;
+        this.#pendingCall = undefined;
         this.end();
-        asked?.resolve(answer);
+        call?.resolve(answer);
       },
       ended() {},
       timedOut: (task, error) =>
@@ -93,15 +93,15 @@ class Watch {
   }
 
   #answer(next: Next): void {
-    this.#asked?.resolve(next);
-    this.#asked = undefined;
+    this.#pendingCall?.resolve(next);
+    this.#pendingCall = undefined;
   }
 
   #fail(error: unknown): void {
-    const asked = this.#asked;
-    this.#asked = undefined;
-    if (asked === undefined) this.#failure = { error };
+    const call = this.#pendingCall;
+    this.#pendingCall = undefined;
+    if (call === undefined) this.#failure = { error };
     this.end();
-    asked?.reject(error);
+    call?.reject(error);
   }
 }

@@ -121,10 +121,10 @@ describe.each(Object.keys(nativeClients))("statements for a batch of one's own, 
     await expect(wadi.statements.submit("mail", 1n)).rejects.toMatchObject({ name: "SerializationError" });
     const { statements, read } = await wadi.statements.submit("mail", 1);
     const results = await client.batch([client.insert("a"), ...statements]);
-    expect(() => read(results)).toThrow(/read takes the 1 results of its own statements, got 2; slice/);
+    expect(() => read(results)).toThrow(/read expects the 1 results of these statements, got 2; slice/);
     // What a client gives that was told to make arrays of rows, or what no client gives.
     for (const wrong of [{ rows: [["task"]], results: [["task"]], columns: null }, null, "rows"]) {
-      expect(() => read([wrong])).toThrow(/^read takes results as the client gave them/);
+      expect(() => read([wrong])).toThrow(/^read expects the results as the client returned them/);
     }
     expect(() => wadi.with({})).toThrow(
       /^(?:d1|neon-http) has no transactions|^with\(tx\) found no open tra/,
@@ -133,7 +133,7 @@ describe.each(Object.keys(nativeClients))("statements for a batch of one's own, 
 });
 
 test.each(pickTargets(["better-sqlite3-memory", "pg"]))(
-  "$name takes no batch of statements",
+  "$name does not accept a batch of statements",
   async (target) => {
     const { executor, close } = await target.open();
     try {
@@ -141,7 +141,7 @@ test.each(pickTargets(["better-sqlite3-memory", "pg"]))(
       await expect(refused).rejects.toMatchObject({
         name: "Unsupported",
         code: "UNSUPPORTED",
-        message: expect.stringMatching(/takes no batch of statements; .* wadi\.with\(tx\)$/),
+        message: expect.stringMatching(/does not accept a batch of statements; .* wadi\.with\(tx\)$/),
       });
     } finally {
       await close();

@@ -116,7 +116,7 @@ test("an id of a task of another name is refused, and its result is not returned
   await worker.drain();
   await expect(wadi.call("a", 1, { id, timeoutMs: 5000 })).rejects.toMatchObject({
     code: "INVALID_ARGUMENT",
-    message: `task ${id} is one of "other", not of "a"; call with an id that an error of "a" gave, or without one`,
+    message: `task ${id} is one of "other", not of "a"; call with the id of an error of "a", or without one`,
   });
   const queued = await wadi.submit("other", 2);
   await expect(wadi.call("a", 1, { id: queued.id, timeoutMs: 600_000 })).rejects.toThrow(/is one of "other"/);

@@ -76,7 +76,7 @@ test("an outage that lasts ends a wait at its own timeout, with the last error a
     expect(reason).toBeInstanceOf(TaskTimeout);
     expect(reason).toMatchObject({
       retryable: true,
-      message: expect.stringContaining("the database could not be asked at the end"),
+      message: expect.stringContaining("the database could not be read at the end"),
       cause: { name: "DriverError", cause: expect.any(Away) },
     });
   }
