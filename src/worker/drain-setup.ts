@@ -5,7 +5,7 @@ import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
 import { instant, integer, onlyKnown, optionalSignal } from "../core/validate.ts";
-import type { ContinuousMode, DrainSettings } from "./drain/drain-options.ts";
+import type { ContinuousMode, DrainSettings } from "./drain/drain-settings.ts";
 import type { Registration } from "./handler/registration.ts";
 import type { Registrations } from "./handler/registrations.ts";
 import type { WorkerSettings } from "./options.ts";

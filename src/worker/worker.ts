@@ -5,7 +5,7 @@ import { internalsOf, type WadiInternals } from "../producer/internals.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import { ClaimHints } from "./drain/claim-hints.ts";
 import { Drain } from "./drain/drain.ts";
-import type { ContinuousMode, DrainSettings } from "./drain/drain-options.ts";
+import type { ContinuousMode, DrainSettings } from "./drain/drain-settings.ts";
 import { UnreturnedCalls } from "./drain/unreturned-calls.ts";
 import { continuousDrain, type DrainOptions, type DrainSetup, shortDrain } from "./drain-setup.ts";
 import type { DrainSummary } from "./drain-summary.ts";

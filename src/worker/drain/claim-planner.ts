@@ -3,7 +3,7 @@
 import type { ClaimRequest } from "../../core/operations/claim.ts";
 import { ulid } from "../../core/ulid.ts";
 import type { ByteBudget } from "./byte-budget.ts";
-import type { DrainSettings } from "./drain-options.ts";
+import type { DrainSettings } from "./drain-settings.ts";
 import type { DrainTotals } from "./drain-totals.ts";
 import type { HeldTasks } from "./held-tasks.ts";
 import type { QueryBudget } from "./query-budget.ts";

@@ -1,5 +1,5 @@
 import type { ClaimPlanner } from "./claim-planner.ts";
-import type { DrainSettings } from "./drain-options.ts";
+import type { DrainSettings } from "./drain-settings.ts";
 import type { DrainTotals } from "./drain-totals.ts";
 import type { HeldTasks } from "./held-tasks.ts";
 import type { PendingRetries } from "./pending-retries.ts";

@@ -6,7 +6,7 @@ import type { DrainSummary } from "../drain-summary.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import { emit, type TaskEvent } from "../hooks.ts";
 import { crashLine, failureLine, log } from "../logger.ts";
-import type { DrainSettings } from "./drain-options.ts";
+import type { DrainSettings } from "./drain-settings.ts";
 import type { NextDue } from "./queue-snapshot.ts";
 import { UnclaimedTasks } from "./unclaimed-tasks.ts";
 

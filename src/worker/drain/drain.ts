@@ -1,7 +1,7 @@
 import { monotonicMs } from "../../core/clock.ts";
 import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
 import { type AssembledDrain, assembleDrain } from "./assemble-drain.ts";
-import type { DrainSettings } from "./drain-options.ts";
+import type { DrainSettings } from "./drain-settings.ts";
 import { reportBlocks } from "./event-loop-blocks.ts";
 import type { QueryBudget } from "./query-budget.ts";
 import type { SlotPool } from "./slot-pool.ts";

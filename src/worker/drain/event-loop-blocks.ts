@@ -1,7 +1,7 @@
 import { monotonicMs } from "../../core/clock.ts";
 import { EventLoopBlocked } from "../../core/errors/errors.ts";
 import { report } from "../hooks.ts";
-import type { DrainSettings } from "./drain-options.ts";
+import type { DrainSettings } from "./drain-settings.ts";
 import { type Block, type LoopWatch, watchEventLoop } from "./event-loop-monitor.ts";
 import type { RunningCalls } from "./running-calls.ts";
 

@@ -2,7 +2,7 @@
 
 import type { AttemptOwner } from "../handler/attempt.ts";
 import type { ByteBudget } from "./byte-budget.ts";
-import type { DrainSettings } from "./drain-options.ts";
+import type { DrainSettings } from "./drain-settings.ts";
 import type { DrainTotals } from "./drain-totals.ts";
 import type { SlotPool } from "./slot-pool.ts";
 

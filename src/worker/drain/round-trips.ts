@@ -6,7 +6,7 @@ import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
 import { type ErrorContext, report } from "../hooks.ts";
 import type { Cycle, CycleAnswer } from "./cycles.ts";
-import type { DrainSettings } from "./drain-options.ts";
+import type { DrainSettings } from "./drain-settings.ts";
 import type { DrainTotals } from "./drain-totals.ts";
 import { sendCycle } from "./send-cycle.ts";
 import { TripDeadlines } from "./trip-deadlines.ts";

@@ -2,7 +2,7 @@ import { monotonicMs, toEpochMs } from "../../core/clock.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
-import type { DrainSettings } from "./drain-options.ts";
+import type { DrainSettings } from "./drain-settings.ts";
 
 /** How long a drain waits for an answer that begins when its time is nearly up. */
 const MIN_ANSWER_TIME_MS = 1000;

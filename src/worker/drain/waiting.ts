@@ -1,7 +1,7 @@
 /** How a drain waits. */
 
 import { report } from "../hooks.ts";
-import type { DrainSettings } from "./drain-options.ts";
+import type { DrainSettings } from "./drain-settings.ts";
 import { PollSchedule } from "./poll-schedule.ts";
 import { Wakeup } from "./wakeup.ts";
 

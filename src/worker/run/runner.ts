@@ -1,6 +1,6 @@
 import type { Retention } from "../../core/operations/control.ts";
 import type { WadiInternals } from "../../producer/internals.ts";
-import type { ContinuousMode } from "../drain/drain-options.ts";
+import type { ContinuousMode } from "../drain/drain-settings.ts";
 import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
 import { report, type WorkerHooks } from "../hooks.ts";
 import { Maintenance } from "./maintenance.ts";

@@ -94,7 +94,7 @@ describe("a watch of the event loop", () => {
   });
 });
 
-test("the error names the block, the handlers and tasks, the rest of the lease, and whether the process computed", () => {
+test("the error names the block, handlers, tasks and rest of the lease, and says whether the process computed", () => {
   const names = ["resize", "resize", "mail"];
   expect(new EventLoopBlocked(5200, 20_000, names)).toMatchObject({
     code: "EVENT_LOOP_BLOCKED",

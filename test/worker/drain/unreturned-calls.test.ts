@@ -39,7 +39,7 @@ function goingOn(end: End, ms = GOES_ON_MS) {
 const settled = ({ succeeded, failed }: DrainSummary) => succeeded + failed;
 
 describe.each(pickTargets(["better-sqlite3-memory", "libsql-http", "pg"]))("on $name", (target) => {
-  test("a slot, a resource and the drain's end wait for the call, and its outcome is stored before it returns", async () => {
+  test("a slot, a resource and the drain's end wait for the call, whose outcome is stored sooner", async () => {
     const { executor, close } = await target.open();
     const wadi = new Wadi(executor);
     for (const [name] of ENDS) await wadi.submitMany(name, some(3));
