@@ -73,7 +73,7 @@ export interface Task<Payload = unknown, Result = unknown> {
   readonly attempt: number;
   /** Attempts before a retryable failure is final, including the first. */
   readonly maxAttempts: number;
-  /** Leases that expired so far: a worker was killed, froze or ran out of memory. */
+  /** Leases that expired so far: a worker was killed, froze or exhausted its memory. */
   readonly crashes: number;
   /** Null: only attempts count, as for tasks that other SDKs submitted. */
   readonly maxCrashes: number | null;
@@ -106,7 +106,8 @@ export interface TaskFailure {
   /** Number of the attempt, from 1. */
   readonly attempt: number;
   /**
-   * `error`: the attempt failed. `crash`: its lease expired, because its worker was killed, froze or ran out of memory.
+   * `error`: the attempt failed. `crash`: its lease expired, because its worker was killed, froze or exhausted its
+   * memory.
    */
   readonly kind: "error" | "crash";
   /** Why it failed. */

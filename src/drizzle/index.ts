@@ -1,3 +1,5 @@
+/** The entry point `wadi/drizzle`: the executor of a Drizzle database of either dialect. */
+
 import { refuse } from "./database.ts";
 import { type FromPostgres, POSTGRES_CLIENTS, postgresExecutor } from "./postgres-executor.ts";
 import { type FromSqlite, SQLITE_CLIENTS, sqliteExecutor } from "./sqlite-executor.ts";

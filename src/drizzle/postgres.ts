@@ -1,3 +1,5 @@
+/** The entry point `wadi/drizzle/postgres`: the executor of a Drizzle database on Postgres, and the tables. */
+
 import { refuse } from "./database.ts";
 import { type FromPostgres, POSTGRES_CLIENTS, postgresExecutor } from "./postgres-executor.ts";
 

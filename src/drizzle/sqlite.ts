@@ -1,3 +1,5 @@
+/** The entry point `wadi/drizzle/sqlite`: the executor of a Drizzle database on SQLite, and the tables. */
+
 import { refuse } from "./database.ts";
 import { type FromSqlite, SQLITE_CLIENTS, sqliteExecutor } from "./sqlite-executor.ts";
 

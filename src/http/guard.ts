@@ -1,3 +1,5 @@
+/** Decides which requests the HTTP handler accepts, by the token that they carry. */
+
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { bearerToken, tokenCheck } from "./auth.ts";
 import type { HttpHandlerOptions } from "./handler-options.ts";

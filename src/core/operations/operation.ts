@@ -1,3 +1,7 @@
+/**
+ * An operation of the protocol as data: its statements, and how their rows are read. Also ways to combine operations.
+ */
+
 import type { WadiError } from "../errors/errors.ts";
 import type { Dialect, Executor, Row, SendOptions, Statement } from "../executor.ts";
 import type { Protocol } from "../protocol.ts";
