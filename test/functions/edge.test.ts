@@ -13,6 +13,7 @@ async function bundle(source: string): Promise<string> {
     platform: "neutral",
     mainFields: ["browser", "module", "main"],
     conditions: ["browser"],
+    minifyWhitespace: true, // without comments, which may name what the code must not use
     write: false,
   });
   return outputFiles[0]!.text;
