@@ -91,7 +91,9 @@ test("a worker without a Wadi, and a handler for a definition written by hand, a
     expect(() => new Worker(given as never)).toThrow("new Worker takes a Wadi");
   }
   const task = { name: "a" } as never;
-  expect(() => new Worker(wadi).task(task, () => 1)).toThrow(/^a task must be a name, or the result of defineTask/);
+  expect(() => new Worker(wadi).task(task, () => 1)).toThrow(
+    /^a task must be a name, or the result of defineTask/,
+  );
 });
 
 test.each(names)("a name with %j is refused", (options, message) => {

@@ -124,7 +124,8 @@ test("a result that the database refuses is reported as a failure with its error
   const wadi = new Wadi(betterSqlite3(db));
   await wadi.migrate();
   db.exec(
-    "create trigger refuse before update on cairnq_tasks when new.result = '13' begin select raise(abort, 'no 13'); end",
+    `create trigger refuse before update on cairnq_tasks when new.result = '13'
+     begin select raise(abort, 'no 13'); end`,
   );
   for (const payload of [12, 13]) await wadi.submit("a", payload);
   const { events, onEvent } = listener();

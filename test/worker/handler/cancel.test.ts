@@ -148,7 +148,7 @@ test("a lease that is lost is noticed by the poll, and a wrong cancelPollMs is r
   expect(() => new Worker(wadi, { cancelPollMs: 99 })).toThrow("cancelPollMs must be an integer from 100");
 });
 
-test("a worker that listens to Postgres learns at once of a cancel by another process, and by a replace too", async () => {
+test("a worker that listens to Postgres learns at once of a cancel or a replace by another process", async () => {
   const open = await pickTargets(["pg"])[0]!.open();
   try {
     const [wadi, other] = [new Wadi(open.executor), elsewhere(await open.connect())];

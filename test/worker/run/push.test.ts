@@ -11,10 +11,11 @@ const echo = ({ payload }: { payload: unknown }) => payload;
 
 const killListeners = () =>
   db.admin.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen%' and pid <> pg_backend_pid()",
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and query ilike 'listen%' and pid <> pg_backend_pid()`,
   );
 
-test("Postgres notifies a worker of submits of other clients in its queues, again after its connection was lost", async () => {
+test("Postgres notifies a worker of submits of other clients, again after its connection was lost", async () => {
   const wadi = new Wadi(pg(db.pool()));
   const theirs = new Wadi(pg(db.pool()));
   const reported: string[] = [];

@@ -18,7 +18,10 @@ const POLLS: WorkerOptions = { pollMs: 5, maxPollMs: 10 };
 const REFUSAL = {
   code: "INVALID_ARGUMENT",
   message: expect.stringMatching(
-    /a worker of this process already runs "a" of the queue "default" .*stop that one first, keep one worker on globalThis, or give them names/,
+    new RegExp(
+      'a worker of this process already runs "a" of the queue "default" .*stop that one first, ' +
+        "keep one worker on globalThis, or give them names",
+    ),
   ),
 };
 
