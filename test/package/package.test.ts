@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 const subpaths = Object.keys(manifest.exports).filter((path) => !path.endsWith(".json"));
 
-/** Entry points that are nothing without a package, which is an optional peer. */
+/** Entry points that import a package, which is an optional peer. */
 const NEEDS: Readonly<Record<string, string>> = {
   "./opentelemetry": "@opentelemetry/api",
   "./drizzle/sqlite": "drizzle-orm",
@@ -22,7 +22,7 @@ const TYPES_ONLY = ["./driver"];
 
 let project: string;
 
-/** A project that has nothing but the packed package. */
+/** A project in which only the packed package is installed. */
 beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), "wadi-package-"));
   execFileSync(process.execPath, ["scripts/build.ts"]);
@@ -48,7 +48,7 @@ test.each(subpaths)("%s loads where no driver is installed", (path) => {
   expect(output).toBe(TYPES_ONLY.includes(path) ? "false\n" : "true\n");
 });
 
-test("an application loads few files, and none of them holds a class that another one has", () => {
+test("an application loads few files, and no class is in two of them", () => {
   const dist = join(project, "node_modules/wadi/dist");
   const files = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((file) =>
     file.endsWith(".js"),
@@ -78,7 +78,7 @@ test("an application loads few files, and none of them holds a class that anothe
   }
 });
 
-test("an error of one entry point is an error of the other ones", () => {
+test("all entry points share one class of each error", () => {
   const script = `
     import { InvalidArgument, WadiError } from "wadi";
     import { createHandler } from "wadi/http";
@@ -96,7 +96,7 @@ const packedFiles = (): string[] =>
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(join(project, "node_modules/wadi"), join(parentPath, name)));
 
-test("it holds the build, the protocol, its papers and the code they point to, and nothing else", () => {
+test("it contains the build, the protocol, the documents and the code they link to, and nothing else", () => {
   const expected = [
     /^dist\/.+\.(js|d\.ts)$/,
     /^protocol\/.+\.(sql|json|md)$/,
@@ -109,7 +109,7 @@ test("it holds the build, the protocol, its papers and the code they point to, a
   expect(files).toContain("protocol/migrations/sqlite/0001_tables.sql");
 });
 
-test("each link of its papers leads to a file or folder that is in it", () => {
+test("each link of its documents leads to a file or folder of the package", () => {
   const files = packedFiles();
   const exists = (path: string) => path === "." || files.some((file) => `${file}/`.startsWith(`${path}/`));
   const links = files
@@ -128,7 +128,7 @@ test("each link of its papers leads to a file or folder that is in it", () => {
   expect(broken.map(([from, to]) => `${from} -> ${to}`)).toEqual([]);
 });
 
-test("it needs nothing at run time, and whatever it goes with is an optional peer", () => {
+test("it has no dependencies, and every package it works with is an optional peer", () => {
   expect(manifest.dependencies).toBeUndefined();
   expect(Object.keys(manifest.peerDependenciesMeta)).toEqual(Object.keys(manifest.peerDependencies));
   expect(Object.keys(manifest.peerDependencies)).toEqual(expect.arrayContaining(Object.values(NEEDS)));

@@ -54,7 +54,7 @@ test("the key of a submit's limits is a text", () => {
   };
 });
 
-test("what a sweep may delete is finished", () => {
+test("a retention rule takes terminal statuses only", () => {
   const _ = async () => {
     wadi.sweep([{ queue: "rpc", olderThanMs: 1000 }, { olderThanMs: { failed: 5000 } }]);
     // @ts-expect-error: queued tasks are not swept

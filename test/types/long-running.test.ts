@@ -5,7 +5,7 @@ import { type DrainSummary, type Wadi, Worker, type WorkerStats } from "../../sr
 declare const wadi: Wadi;
 declare const worker: Worker;
 
-test("the calls of a worker that stays are typed, and unknown options are found", () => {
+test("run, serve, stop and background are typed, and unknown options are refused", () => {
   const _ = () => {
     expectTypeOf(worker.run({ signal: new AbortController().signal, graceMs: 5 })).toEqualTypeOf<
       Promise<DrainSummary>

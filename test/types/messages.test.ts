@@ -18,7 +18,7 @@ declare const db: Database.Database;
 
 const plain = defineTask<{ url: string; width?: number }, { bytes: number }>({ name: "plain" });
 
-test("a wrong payload is told of its field", () => {
+test("an error about a payload is reported at its field", () => {
   const _ = async () => {
     const inTransaction = wadi.with(db);
     for (const client of [wadi, inTransaction, wadi.statements, context]) {
@@ -49,7 +49,7 @@ test("a wrong payload is told of its field", () => {
   };
 });
 
-test("a wrong option is told of itself, for a definition and for a name", () => {
+test("an error about an option is reported at the option, for a definition and for a name", () => {
   const _ = () => {
     for (const task of [plain, "plain"] as const) {
       wadi.submit(
@@ -87,7 +87,7 @@ test("a wrong option is told of itself, for a definition and for a name", () => 
   };
 });
 
-test("a wrong handler is told of what is wrong in it", () => {
+test("an error about a handler is reported at the mistake in it", () => {
   const _ = () => {
     worker.task(plain, ({ payload }) => ({
       // @ts-expect-error: the payload has no such field
@@ -107,7 +107,7 @@ test("a wrong handler is told of what is wrong in it", () => {
   };
 });
 
-test("a wrong option of a definition is told of itself", () => {
+test("an error about an option of a definition is reported at the option", () => {
   const _ = () => {
     defineTask<{ tenant: string }>({
       name: "a",
@@ -156,7 +156,7 @@ test("a task is read with the types of its definition", () => {
   };
 });
 
-test("a result has a type beside a payload schema", () => {
+test("a result has a type in addition to a payload schema", () => {
   const schema = v.object({ n: v.pipe(v.string(), v.transform(Number)) });
   const squared = defineTask({ name: "square", payload: schema, result: typed<{ square: number }>() });
   const _ = async () => {

@@ -9,7 +9,7 @@ declare const db: Database.Database;
 declare const pool: Parameters<typeof pg>[0];
 const plain = defineTask<{ url: string }, { bytes: number }>({ name: "plain" });
 
-test("an application can write the type of its Wadi and keep what its executor can do", () => {
+test("an application can write the type of its Wadi without losing the abilities of the executor", () => {
   const _ = () => {
     const sync: SyncWadi = new Wadi(betterSqlite3(db));
     expectTypeOf(sync.with(db).submit(plain, { url: "x" }).id).toEqualTypeOf<string>();

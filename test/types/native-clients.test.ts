@@ -47,7 +47,7 @@ declare const db: Database.Database;
 declare const pool: Pool;
 const mail = defineTask<{ to: string }, { sent: boolean }>({ name: "mail" });
 
-test("statements are of the client's own kind", () => {
+test("statements have the type of the client's statements", () => {
   const _ = async () => {
     const onD1 = new Wadi(d1(DB));
     const a = await onD1.statements.submit(mail, { to: "a" });
@@ -84,7 +84,7 @@ test("statements are of the client's own kind", () => {
   };
 });
 
-test("a transaction answers as its client does", () => {
+test("a transaction is synchronous if its client is", () => {
   const _ = async () => {
     const sync = new Wadi(betterSqlite3(db)).with(db);
     expectTypeOf(sync.submit(mail, { to: "a" }).outcome).toEqualTypeOf<SubmitOutcome>();
@@ -104,7 +104,7 @@ test("a transaction answers as its client does", () => {
   };
 });
 
-test("whatever its executor is, a Wadi is a Wadi", () => {
+test("a Wadi over any executor fits the type Wadi", () => {
   const _ = async (any: Executor) => {
     new Worker(new Wadi(d1(DB)));
     new Worker(new Wadi(betterSqlite3(db)));

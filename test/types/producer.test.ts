@@ -47,7 +47,7 @@ test("a watch gives states", () => {
   };
 });
 
-test("a paced submit says how", () => {
+test("debounce and throttle need their durations", () => {
   const _ = () => {
     wadi.submit(plain, { url: "x" }, { key: "k", debounce: { delayMs: 100, maxDelayMs: 1000 } });
     wadi.submit(plain, { url: "x" }, { key: "k", throttle: { perMs: 1000 } });

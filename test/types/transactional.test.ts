@@ -25,7 +25,7 @@ interface Clients {
   readonly pg: Parameters<typeof pg>[0];
 }
 
-test("statements are of the client's own kind", () => {
+test("statements have the type of the client's statements", () => {
   const _ = async (clients: Clients) => {
     const onD1 = await new Wadi(d1(clients.d1)).statements.submit(plain, { url: "x" });
     expectTypeOf(onD1.statements).toEqualTypeOf<Prepared[]>();
@@ -51,7 +51,7 @@ test("statements are of the client's own kind", () => {
   };
 });
 
-test("a transaction answers as its client does", () => {
+test("a transaction is synchronous if its client is", () => {
   const _ = async ({ sqlite, pg: client }: Clients, tx: unknown) => {
     const now = new Wadi(betterSqlite3(sqlite)).with(tx);
     expectTypeOf(now.submit(plain, { url: "x" })).toEqualTypeOf<Submitted>();

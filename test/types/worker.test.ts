@@ -50,7 +50,7 @@ test("a batch handler gets a list of contexts and gives results by id", () => {
   };
 });
 
-test("an attempt's own rows go with a result of its type", () => {
+test("succeedWith takes a result of the task's type", () => {
   const _ = () => {
     worker.task(plain, (ctx) => ctx.succeedWith([{ sql: "select 1", params: [1, null] }], { bytes: 1 }));
     worker.task(plain, (ctx) => ctx.succeedWith([{ toSQL: () => ({ sql: "", params: [] }) }], { bytes: 1 }));
@@ -83,7 +83,7 @@ test("options of a worker that do not exist, or are of another type, are refused
   };
 });
 
-test("a worker that stays has the results of what runs beside it", () => {
+test("background returns the result of its function", () => {
   const _ = async () => {
     expectTypeOf(await worker.run()).toEqualTypeOf<DrainSummary>();
     expectTypeOf(await worker.background(() => 5)).toEqualTypeOf<number>();
@@ -91,7 +91,7 @@ test("a worker that stays has the results of what runs beside it", () => {
   };
 });
 
-test("events are told apart by their type", () => {
+test("the type of an event narrows it", () => {
   const _ = (event: WorkerEvent) => {
     if (event.type === "failed") expectTypeOf(event.error).toEqualTypeOf<ErrorEnvelope>();
     if (event.type === "drained") expectTypeOf(event.summary).toEqualTypeOf<DrainSummary>();
@@ -116,7 +116,7 @@ test("telemetry fits what it is spread into", () => {
   };
 });
 
-test("fail takes the forms of a reason, and settled is told apart by its status", () => {
+test("fail accepts each form of a reason, and the status of settled narrows it", () => {
   const _ = async (context: TaskContext<Input, Output>, error: ErrorEnvelope, thrown: unknown) => {
     context.fail("no", { retryable: false, code: "none", details: { n: 1 }, delayMs: 5 });
     context.fail(error);
