@@ -59,9 +59,9 @@ export function splitCall<O extends object>(
   options: (O & SubmitCallOptions) | undefined,
   known: readonly string[],
 ): { readonly call: SubmitCallOptions | undefined; readonly rest: O | undefined } {
+  if (options === undefined) return { call: undefined, rest: undefined };
   onlyKnown(what, options, [...known, ...CALL_OPTIONS]);
-  if (options === undefined || !CALL_OPTIONS.some((name) => name in options))
-    return { call: undefined, rest: options };
+  if (!CALL_OPTIONS.some((name) => name in options)) return { call: undefined, rest: options };
   const { signal, deadlineMs, ...rest } = options;
   return { call: checkCall(what, { signal, deadlineMs }), rest: rest as unknown as O };
 }

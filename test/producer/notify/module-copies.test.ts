@@ -17,7 +17,7 @@ import { createDatabase } from "../../../testing/postgres.ts";
 
 type Copy = typeof Index & typeof Drivers & typeof Postgres;
 
-/** What is only woken by a signal. */
+/** Waits that only a notification ends in time. */
 const BY_SIGNAL = { pollMs: 600_000, maxPollMs: 600_000, timeoutMs: 600_000 };
 const directory = mkdtempSync(join(tmpdir(), "wadi-copies-"));
 let first: Copy;
@@ -124,6 +124,18 @@ describe.each(Object.keys(pairs))("two copies of the module share wake-ups by %s
       await close();
     }
   }, 20_000);
+});
+
+test("a worker of one copy works for a Wadi of the other", async () => {
+  const wadi = new first.Wadi(first.betterSqlite3(new Database(":memory:")));
+  const { id } = await wadi.submit("a", 7);
+  const worker = new second.Worker(wadi).task("a", async ({ payload, submit }) => {
+    await submit("b", payload);
+    return payload;
+  });
+  expect(await worker.drain()).toMatchObject({ succeeded: 1 });
+  expect(await wadi.get(id)).toMatchObject({ status: "succeeded", result: 7 });
+  expect(await wadi.list({ name: "b" })).toMatchObject([{ parentId: id }]);
 });
 
 test("other databases hear nothing, and nothing is kept once no one waits", async () => {

@@ -8,7 +8,7 @@ import { memoryWadi } from "../../../testing/memory.ts";
 import { pgFixture } from "../../../testing/pg-fixture.ts";
 import { until } from "../../../testing/until.ts";
 
-/** Waits that would only end by a signal. */
+/** Waits that only a notification ends in time. */
 const BY_SIGNAL = { pollMs: 600_000, maxPollMs: 600_000, timeoutMs: 600_000 };
 
 /** The operations a client sends, in order. */
@@ -23,25 +23,25 @@ function sent(wadi: Wadi): string[] {
   return names;
 }
 
-describe("signals within one Wadi", () => {
-  test("a submit tells which queues got tasks, also those that are due later, and nothing if it found one", async () => {
+describe("notifications within one Wadi", () => {
+  test("a submit announces the queues that got tasks, those due later included, and nothing if the key had one", async () => {
     const wadi = memoryWadi();
-    const told: unknown[] = [];
-    const stop = internalsOf(wadi).notifier.onQueued((queues) => told.push(queues));
+    const reported: unknown[] = [];
+    const stop = internalsOf(wadi).notifier.onQueued((queues) => reported.push(queues));
     await wadi.submit("a", 1, { queue: "x", key: "k" });
     await wadi.submitMany("a", [{ payload: 1, queue: "y" }, { payload: 2, queue: "y" }, { payload: 3 }]);
     await wadi.submit("a", 1, { delayMs: 60_000 });
     await wadi.submit("a", 1, { runAt: Date.now() + 60_000 });
     await wadi.submit("a", 1, { queue: "x", key: "k" });
-    expect(told).toEqual([["x"], ["y", "default"], ["default"], ["default"]]);
-    told.length = 0;
+    expect(reported).toEqual([["x"], ["y", "default"], ["default"], ["default"]]);
+    reported.length = 0;
     const { id } = await wadi.submit("a", 1, { queue: "z", delayMs: 1 });
     await wadi.cancel(id);
     await wadi.retry(id);
-    expect(told).toEqual([["z"], ["z"]]);
+    expect(reported).toEqual([["z"], ["z"]]);
     stop();
     await wadi.submit("a", 1);
-    expect(told.length).toBe(2);
+    expect(reported.length).toBe(2);
     expect(wadi.wakeSource).toBe("local");
   });
 
@@ -56,7 +56,7 @@ describe("signals within one Wadi", () => {
     expect(names).toEqual(["getStatus", "cancel", "get"]);
   });
 
-  test("a signal that came too early costs a look and ends nothing", async () => {
+  test("a notification that comes too early costs one read and ends nothing", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
     const names = sent(wadi);
@@ -130,23 +130,23 @@ describe("a lost connection", () => {
         const refuse = () => reject(new Error("refused"));
         calls.push({ channels, open: () => resolve(() => stops++), refuse, lose: () => onClose() });
       });
-    const signals = new Notifier({ ...memoryWadi().executor, listen });
-    return { signals, calls, stops: () => stops };
+    const notifier = new Notifier({ ...memoryWadi().executor, listen });
+    return { notifier, calls, stops: () => stops };
   }
   const settle = () => vi.advanceTimersByTimeAsync(0);
 
-  test("is opened again with growing pauses while somebody is subscribed", async () => {
-    const { signals, calls } = listening();
-    expect(signals.wakeSource).toBe("local");
-    const release = signals.subscribe("t", () => {});
-    signals.subscribe("u", () => {});
+  test("is opened again with growing pauses while there are subscribers", async () => {
+    const { notifier, calls } = listening();
+    expect(notifier.wakeSource).toBe("local");
+    const release = notifier.subscribe("t", () => {});
+    notifier.subscribe("u", () => {});
     expect(calls.map(({ channels }) => channels)).toEqual([["cairnq_done"]]);
-    expect(signals.wakeSource).toBe("polling");
+    expect(notifier.wakeSource).toBe("polling");
     const pauses: number[] = [];
     for (let round = 1; round <= 8; round++) {
       calls.at(-1)!.refuse();
       await settle();
-      expect(signals.wakeSource).toBe("polling");
+      expect(notifier.wakeSource).toBe("polling");
       const sinceMs = Date.now();
       await vi.advanceTimersToNextTimerAsync();
       expect(calls.length).toBe(round + 1);
@@ -159,28 +159,28 @@ describe("a lost connection", () => {
     });
     calls.at(-1)!.open();
     await settle();
-    expect(signals.wakeSource).toBe("listening");
+    expect(notifier.wakeSource).toBe("listening");
     calls.at(-1)!.lose();
     calls.at(-1)!.lose();
-    expect(signals.wakeSource).toBe("polling");
+    expect(notifier.wakeSource).toBe("polling");
     await vi.advanceTimersByTimeAsync(1000); // a success begins the pauses anew
     expect(calls.length).toBe(10);
     release();
   });
 
-  test("is left alone while nobody is subscribed, with no timer, and not tried sooner than its pause", async () => {
-    const { signals, calls } = listening();
-    const release = signals.subscribe("t", () => {});
+  test("is not opened again without subscribers: no timer runs, and a new subscriber waits for the pause", async () => {
+    const { notifier, calls } = listening();
+    const release = notifier.subscribe("t", () => {});
     calls[0]!.open();
     await settle();
     release();
-    expect(signals.wakeSource).toBe("listening");
+    expect(notifier.wakeSource).toBe("listening");
     calls[0]!.lose();
-    expect(signals.wakeSource).toBe("local");
+    expect(notifier.wakeSource).toBe("local");
     expect(vi.getTimerCount()).toBe(0);
-    signals.subscribe("t", () => {})();
+    notifier.subscribe("t", () => {})();
     expect([vi.getTimerCount(), calls.length]).toEqual([0, 1]);
-    const releaseAgain = signals.subscribe("t", () => {});
+    const releaseAgain = notifier.subscribe("t", () => {});
     expect([vi.getTimerCount(), calls.length]).toEqual([1, 1]);
     await vi.advanceTimersByTimeAsync(1000);
     expect(calls.length).toBe(2);
@@ -188,58 +188,58 @@ describe("a lost connection", () => {
   });
 
   test("is given up a minute after the last subscriber left, and opened again for the next", async () => {
-    const { signals, calls, stops } = listening();
-    const release = signals.subscribe("t", () => {});
+    const { notifier, calls, stops } = listening();
+    const release = notifier.subscribe("t", () => {});
     calls[0]!.open();
     await settle();
     release();
     await vi.advanceTimersByTimeAsync(59_000);
-    signals.subscribe("u", () => {})();
+    notifier.subscribe("u", () => {})();
     await vi.advanceTimersByTimeAsync(59_000);
-    expect([signals.wakeSource, stops()]).toEqual(["listening", 0]);
+    expect([notifier.wakeSource, stops()]).toEqual(["listening", 0]);
     await vi.advanceTimersByTimeAsync(1000);
-    expect([signals.wakeSource, stops(), calls.length]).toEqual(["local", 1, 1]);
-    signals.subscribe("t", () => {});
+    expect([notifier.wakeSource, stops(), calls.length]).toEqual(["local", 1, 1]);
+    notifier.subscribe("t", () => {});
     calls[1]!.open();
     await vi.advanceTimersByTimeAsync(120_000);
-    expect([signals.wakeSource, stops()]).toEqual(["listening", 1]);
+    expect([notifier.wakeSource, stops()]).toEqual(["listening", 1]);
   });
 
-  test("tells those who wait for work that they may have missed some", async () => {
-    const { signals, calls } = listening();
-    const told: unknown[] = [];
-    const stop = signals.onQueued((queues) => told.push(queues));
+  test("reports to listeners for new tasks that they may have missed some", async () => {
+    const { notifier, calls } = listening();
+    const reported: unknown[] = [];
+    const stop = notifier.onQueued((queues) => reported.push(queues));
     expect(calls.map(({ channels }) => channels)).toEqual([["cairnq_queued"]]);
     calls[0]!.open();
     await settle();
     calls[0]!.lose();
-    expect(told).toEqual([null, null]);
+    expect(reported).toEqual([null, null]);
     stop();
   });
 
   test("ends with close, also one that is only being opened", async () => {
-    const { signals, calls, stops } = listening();
-    signals.subscribe("t", () => {});
-    signals.onQueued(() => {});
+    const { notifier, calls, stops } = listening();
+    notifier.subscribe("t", () => {});
+    notifier.onQueued(() => {});
     calls[0]!.open();
-    const closed = signals.close();
+    const closed = notifier.close();
     calls[1]!.open();
     await closed;
     await settle();
-    expect([stops(), signals.wakeSource, vi.getTimerCount()]).toEqual([2, "local", 0]);
+    expect([stops(), notifier.wakeSource, vi.getTimerCount()]).toEqual([2, "local", 0]);
   });
 
   test("is not waited for by close while it is being opened, nor opened again by those who go on waiting", async () => {
-    const { signals, calls, stops } = listening();
-    signals.subscribe("t", () => {});
-    await signals.close(); // a pool may have no connection to give before this returns
-    signals.subscribe("u", () => {});
-    signals.onQueued(() => {});
+    const { notifier, calls, stops } = listening();
+    notifier.subscribe("t", () => {});
+    await notifier.close(); // a pool may have no connection to give before this returns
+    notifier.subscribe("u", () => {});
+    notifier.onQueued(() => {});
     await vi.advanceTimersByTimeAsync(60_000);
-    expect([calls.length, signals.wakeSource]).toEqual([1, "local"]);
+    expect([calls.length, notifier.wakeSource]).toEqual([1, "local"]);
     calls[0]!.open();
     await settle();
-    expect([stops(), signals.wakeSource]).toEqual([1, "local"]);
+    expect([stops(), notifier.wakeSource]).toEqual([1, "local"]);
   });
 });
 
@@ -250,39 +250,39 @@ describe("signals of Postgres", () => {
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen%' and pid <> pg_backend_pid()",
     );
 
-  test("tell a Wadi what another did, and again after its connection was killed", async () => {
+  test("report to a Wadi what another did, and again after its connection was killed", async () => {
     const mine = new Wadi(pg(db.pool()));
     const theirs = new Wadi(pg(db.pool()));
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     await mine.migrate();
-    const stop = internalsOf(mine).notifier.onQueued((queues) => told.push(queues?.join() ?? null));
+    const stop = internalsOf(mine).notifier.onQueued((queues) => reported.push(queues?.join() ?? null));
     await until(() => mine.wakeSource === "listening");
-    expect(told.splice(0)).toEqual([null]);
+    expect(reported.splice(0)).toEqual([null]);
     const drain = () => new Worker(theirs).task("a", ({ payload }) => payload).drain();
 
     for (let round = 0; round < 2; round++) {
       const { id } = await theirs.submit("a", round, { queue: "q" });
-      await until(() => told.includes("q"));
+      await until(() => reported.includes("q"));
       const call = mine.call("a", round, BY_SIGNAL);
       const wait = mine.wait((await theirs.submit("a", round)).id, BY_SIGNAL);
       await until(async () => (await theirs.stats()).default!.queued === 2);
       await drain();
       expect([await call, (await wait).result]).toEqual([round, round]);
       await theirs.cancel(id);
-      told.length = 0;
+      reported.length = 0;
       if (round === 1) break;
       await killListeners();
       await until(() => mine.wakeSource === "polling");
-      expect(told).toEqual([null]);
+      expect(reported).toEqual([null]);
       await until(() => mine.wakeSource === "listening");
-      expect(told).toEqual([null, null]);
+      expect(reported).toEqual([null, null]);
     }
     stop();
     await mine.close();
     expect(mine.wakeSource).toBe("local");
   });
 
-  test("leave a pool that can be ended, though somebody still waits", async () => {
+  test("leave a pool that can be ended, although a wait is open", async () => {
     const pool = db.pool();
     const wadi = new Wadi(pg(pool));
     const { id } = await wadi.submit("a", null);
@@ -290,7 +290,7 @@ describe("signals of Postgres", () => {
     const wait = wadi.wait(id, { pollMs: 5, maxPollMs: 5, signal: stop.signal });
     await until(() => wadi.wakeSource === "listening");
     await wadi.close();
-    await new Promise((resolve) => setTimeout(resolve, 50)); // the wait looks again, and again
+    await new Promise((resolve) => setTimeout(resolve, 50)); // the wait polls again, and again
     expect(wadi.wakeSource).toBe("local");
     stop.abort(new Error("enough"));
     await expect(wait).rejects.toThrow("enough");

@@ -91,7 +91,7 @@ test("a list is queued whole or not at all", async () => {
   await expect(wadi.submitMany("a", entries(4))).rejects.toThrow(
     '4 tasks at once never fit the maxQueueDepth of 3 of the queue "q"; submit fewer',
   );
-  // Of a list that never fits nothing is left to wait for a queue that has no room, and to fail with nobody to hear it.
+  // A list that never fits leaves no waiter behind whose later failure would be unhandled.
   const unheard: unknown[] = [];
   const hear = (reason: unknown) => unheard.push(reason);
   process.on("unhandledRejection", hear);

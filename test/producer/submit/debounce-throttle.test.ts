@@ -36,16 +36,16 @@ describe("debounce", () => {
     expect((await wadi.submit("a", 4, { key: "k", debounce })).outcome).toBe("created");
   });
 
-  test("tells workers of the same Wadi of a pushed task only once it is due at once", async () => {
+  test("announces a postponed task to workers of the same Wadi only once it is due at once", async () => {
     const { wadi, clock } = clocked();
     await wadi.submit("a", 1, { key: "k", debounce });
-    const told: unknown[] = [];
-    internalsOf(wadi).notifier.onQueued((queues) => told.push(queues));
+    const reported: unknown[] = [];
+    internalsOf(wadi).notifier.onQueued((queues) => reported.push(queues));
     await wadi.submit("a", 2, { key: "k", debounce });
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     clock.advance(3000);
     await wadi.submit("a", 3, { key: "k", debounce });
-    expect(told).toEqual([["default"]]);
+    expect(reported).toEqual([["default"]]);
   });
 
   test("submits of one tick and of one list keep their order", async () => {

@@ -53,8 +53,8 @@ describe.each(pickTargets(["better-sqlite3-file", "libsql-http", "d1", "pg", "ne
       const entries = [{ payload: "many" }, { payload: 2, key: "many" }];
       await expect(wadi.submitMany("b", entries)).rejects.toMatchObject(refusal("many", first.id));
       expect((await wadi.list({ name: "b" })).filter(({ payload }) => payload === "many")).toEqual([]);
-      const told = await wadi.submitMany("b", [{ payload: 2, key: "many", conflict: "reject" }]);
-      expect(told).toMatchObject([{ id: first.id, outcome: "rejected" }]);
+      const rejected = await wadi.submitMany("b", [{ payload: 2, key: "many", conflict: "reject" }]);
+      expect(rejected).toMatchObject([{ id: first.id, outcome: "rejected" }]);
     });
 
     test("frees it once that task has ended, where the policy says so", async () => {

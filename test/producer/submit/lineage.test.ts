@@ -38,7 +38,7 @@ it("a child of a handler has its parent from its context, and names no other", a
   expect((await wadi.get(id))!.result).toMatch(/^context.submit sets parentId and rootId itself/);
 });
 
-it("predicates tell what became of a task", async () => {
+it("predicates narrow how a task ended", async () => {
   const wadi = open();
   const done = await wadi.submit("good", null);
   const broken = await wadi.submit("bad", null);

@@ -102,7 +102,7 @@ describe("submitMany", () => {
     expect((await wadi.stats()).default).toMatchObject({ queued: 100 });
   });
 
-  test("keeps every scalar as it is, with and without escapes beside it", async () => {
+  test("keeps every scalar as it is, with and without escapes next to it", async () => {
     const texts = ["", "5", "null", '{"a":1}', 'a"\\/', "\u2028", "é😀"];
     const numbers = [0, -1, 2 ** 53, 1e18, 2 ** 63, 1e21, 0.1 + 0.2, 5e-324, 1.7976931348623157e308];
     const plain = [...texts, ...numbers, true, false, null, [], {}, [1], { "": 1 }];

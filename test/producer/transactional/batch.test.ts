@@ -72,7 +72,7 @@ describe.each(Object.keys(nativeClients))("statements for a batch of one's own, 
     ]);
   });
 
-  test("leave a key its task, and tell which", async () => {
+  test("leave a key its task, and return that task", async () => {
     const first = await wadi.submit("mail", 1, { key: "k" });
     const { id, statements, read } = await wadi.statements.submit("mail", 2, { key: "k" });
     const [, ...results] = await client.batch([client.insert("a"), ...statements]);
@@ -122,7 +122,7 @@ describe.each(Object.keys(nativeClients))("statements for a batch of one's own, 
     const { statements, read } = await wadi.statements.submit("mail", 1);
     const results = await client.batch([client.insert("a"), ...statements]);
     expect(() => read(results)).toThrow(/read expects the 1 results of these statements, got 2; slice/);
-    // What a client gives that was told to make arrays of rows, or what no client gives.
+    // Results of a client that is configured to return rows as arrays, and results that no client returns.
     for (const wrong of [{ rows: [["task"]], results: [["task"]], columns: null }, null, "rows"]) {
       expect(() => read([wrong])).toThrow(/^read expects the results as the client returned them/);
     }

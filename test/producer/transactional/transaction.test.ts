@@ -131,10 +131,10 @@ describe("in a transaction of better-sqlite3", () => {
     empty.close();
   });
 
-  test("a worker of the same Wadi is told of the task", async () => {
-    const told: unknown[] = [];
-    internalsOf(wadi).notifier.onQueued((queues) => told.push(queues));
+  test("the task is announced to the workers of the same Wadi", async () => {
+    const reported: unknown[] = [];
+    internalsOf(wadi).notifier.onQueued((queues) => reported.push(queues));
     db.transaction(() => wadi.with(db).submit("mail", 1, { queue: "q" }))();
-    expect(told).toContainEqual(["q"]);
+    expect(reported).toContainEqual(["q"]);
   });
 });

@@ -39,7 +39,7 @@ describe("the pace of a wait", () => {
     },
   );
 
-  test("takes the limit of its own option before that of the driver", () => {
+  test("prefers the limit of its option to that of the driver", () => {
     expect(alone({ ...DEFAULTS, maxQueries: 200 } as typeof DEFAULTS, 20).length).toBe(63);
     expect(alone({ ...DEFAULTS, maxQueries: 6 } as typeof DEFAULTS).length).toBeLessThanOrEqual(6);
   });

@@ -181,7 +181,7 @@ describe("one wait does not suffer from another", () => {
 });
 
 test.each(["waitByKey", "watchByKey", "wait"] as const)(
-  "where the platform counts queries, %s keeps within half of them, its last looks included",
+  "where the platform counts queries, %s keeps within half of them, its last polls included",
   async (how) => {
     const { executor: inner, close } = await pickTargets(["d1"])[0]!.open();
     try {

@@ -55,7 +55,7 @@ test("an empty list is answered without a request", async () => {
   expect(names).toEqual([]);
 });
 
-test("one request looks at all, and rows are read a hundred at a time", async () => {
+test("one request polls all, and rows are read a hundred at a time", async () => {
   const wadi = memoryWadi();
   const entries = Array.from({ length: 250 }, (_, payload) => ({ payload }));
   const tasks = await wadi.submitMany("a", entries);

@@ -34,7 +34,7 @@ describe("wait", () => {
     ]);
   });
 
-  test("looks at id and status only, and reads the whole row once", async () => {
+  test("polls id and status only, and reads the whole row once", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
     const reads: string[] = [];
@@ -52,7 +52,7 @@ describe("wait", () => {
     expect(reads).toEqual(["status", "status", "status", "row"]);
   });
 
-  test("a timeout leaves the task running and tells which state it is stuck in", async () => {
+  test("a timeout leaves the task running and says which state it is stuck in", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null, { key: "k", queue: "q" });
     const error = await wadi.waitByKey("k", { ...FAST, timeoutMs: 5 }).catch((thrown: unknown) => thrown);
@@ -150,11 +150,11 @@ describe("wait", () => {
     const { id } = await wadi.submit("a", null);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
-      const told = wadi.wait(id, { pollMs: 60_000, maxPollMs: 60_000 });
+      const waiting = wadi.wait(id, { pollMs: 60_000, maxPollMs: 60_000 });
       await vi.waitUntil(() => vi.getTimerCount() === 1);
       await wadi.cancel(id);
       signal!("", id);
-      expect((await told).status).toBe("canceled");
+      expect((await waiting).status).toBe("canceled");
       await internalsOf(wadi).notifier.close(); // its timer for an unused connection keeps no process alive
       expect(vi.getTimerCount()).toBe(0);
 
@@ -182,10 +182,10 @@ describe("waitByKey", () => {
   test("a replace moves the wait to the new task", async () => {
     const wadi = memoryWadi();
     const old = await wadi.submit("a", "old", { key: "k" });
-    let looks = 0;
+    let polls = 0;
     const { getStatus } = internalsOf(wadi).store;
     internalsOf(wadi).store.getStatus = async (...args) => {
-      if (++looks === 3) {
+      if (++polls === 3) {
         await wadi.submit("a", "new", { key: "k", conflict: "replace" });
         await new Worker(wadi).task("a", ({ payload }) => payload).drain();
       }

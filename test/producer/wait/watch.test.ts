@@ -15,18 +15,19 @@ async function collect(changes: AsyncIterable<TaskState>): Promise<TaskState[]> 
 
 describe("watch", () => {
   test.each(pickTargets(["better-sqlite3-file", "libsql-http", "d1", "pg", "neon-http"]))(
-    "tells every change until the task is done, on $name",
+    "reports every change until the task is done, on $name",
     async (target) => {
       const { executor, close } = await target.open();
       try {
         const wadi = new Wadi(executor);
         const { id } = await wadi.submit("a", null);
-        const told: TaskState[] = [];
+        const reported: TaskState[] = [];
         const watching = (async () => {
-          for await (const change of wadi.watch(id, FAST)) told.push(change);
+          for await (const change of wadi.watch(id, FAST)) reported.push(change);
         })();
-        const seen = (progress: number | null) => vi.waitUntil(() => told.at(-1)?.progress === progress);
-        await vi.waitUntil(() => told.length === 1);
+        const seen = (progress: number | null) =>
+          vi.waitUntil(() => reported.at(-1)?.progress === progress, 10_000);
+        await vi.waitUntil(() => reported.length === 1, 10_000);
         await new Worker(wadi)
           .task("a", async ({ progress }) => {
             await progress(0.5, "half");
@@ -36,7 +37,7 @@ describe("watch", () => {
           })
           .drain();
         await watching;
-        const steps = told.filter(({ status, progress }) => status !== "running" || progress !== null);
+        const steps = reported.filter(({ status, progress }) => status !== "running" || progress !== null);
         expect(steps).toEqual([
           { id, status: "queued", progress: null, message: null, attempt: 0 },
           { id, status: "running", progress: 0.5, message: "half", attempt: 1 },
@@ -49,15 +50,15 @@ describe("watch", () => {
     },
   );
 
-  test("says nothing twice, and tells a task that is done already", async () => {
+  test("reports nothing twice, and a task that is already done once", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
     const changes = wadi.watch(id, FAST);
     expect((await changes.next()).value).toMatchObject({ id, status: "queued" });
-    let looks = 0;
+    let polls = 0;
     const { getStatus } = internalsOf(wadi).store;
     internalsOf(wadi).store.getStatus = async (...args) => {
-      if (++looks === 5) await wadi.cancel(id);
+      if (++polls === 5) await wadi.cancel(id);
       return getStatus.apply(internalsOf(wadi).store, args);
     };
     expect(await collect(changes)).toEqual([expect.objectContaining({ status: "canceled" })]);
@@ -75,7 +76,7 @@ describe("watch", () => {
     expect(await changes.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("ends with a TaskTimeout that tells the task as last seen", async () => {
+  test("ends with a TaskTimeout that holds the task as last seen", async () => {
     const wadi = memoryWadi();
     const task = await wadi.submit("a", null);
     const error = await collect(wadi.watch(task, { ...FAST, timeoutMs: 5 })).catch(
@@ -87,7 +88,7 @@ describe("watch", () => {
     await expect(collect(wadi.watch("none", { timeoutMs: 0 }))).rejects.toThrow("there is no such task");
   });
 
-  test("ends with the reason of its signal, also while nobody asks for the next change", async () => {
+  test("ends with the reason of its signal, also while no call waits for the next change", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
     const stop = new AbortController();
@@ -105,7 +106,7 @@ describe("watch", () => {
     expect(() => wadi.watch(id, { signal: AbortSignal.abort(new Error("early")) })).toThrow("early");
   });
 
-  test("return() releases everything at once, in the middle of a pause, of a look, and before the first", async () => {
+  test("return() releases everything at once, during a pause, during a poll, and before the first", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
     const subscribe = vi.spyOn(internalsOf(wadi).notifier, "subscribe");
