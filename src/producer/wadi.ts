@@ -1,3 +1,4 @@
+/** The client that producers use, and that workers are made with. */
 import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import type { MigrateOptions } from "../core/migrations/migrate.ts";
@@ -43,7 +44,7 @@ import {
 import { byId, byKey, byTask } from "./tasks/task-ref.ts";
 import { type StatementBuilder, statementBuilder } from "./transactional/batch.ts";
 import { type TransactionClient, transactionClient } from "./transactional/transaction.ts";
-import { WADI_OPTIONS, type WadiOptions } from "./wadi-options.ts";
+import { REQUEST_RETRY_OPTIONS, WADI_OPTIONS, type WadiOptions } from "./wadi-options.ts";
 import { callTask, splitCallTask } from "./wait/call.ts";
 import { PollLoop } from "./wait/poll-loop.ts";
 import type { TaskWaits } from "./wait/task-waits.ts";
@@ -79,7 +80,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
 
   constructor(executor: Executor<Native, Sync>, options: WadiOptions = {}) {
     onlyKnown("new Wadi", options, WADI_OPTIONS);
-    onlyKnown("requestRetry", options.requestRetry, ["tries", "baseMs", "capMs"]);
+    onlyKnown("requestRetry", options.requestRetry, REQUEST_RETRY_OPTIONS);
     if (executor?.protocol === undefined) {
       throw new InvalidArgument("new Wadi takes an executor, such as betterSqlite3(db)");
     }

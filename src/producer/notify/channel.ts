@@ -1,3 +1,4 @@
+/** One connection that listens to a channel of the database, and what becomes of it when it is lost or unused. */
 import { type Backoff, backoffDelay } from "../../core/backoff.ts";
 import type { Executor } from "../../core/executor.ts";
 

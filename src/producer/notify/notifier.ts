@@ -1,3 +1,4 @@
+/** Wakes the waits and workers of this process when tasks end, arrive or are asked to stop. */
 import type { Executor } from "../../core/executor.ts";
 import { Channel, type WakeSource } from "./channel.ts";
 import { SharedNotifier } from "./shared-notifier.ts";

@@ -1,3 +1,4 @@
+/** Stage 4 of a submit, for all queues with a limit: waits until they have room. */
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";

@@ -1,3 +1,4 @@
+/** Stage 4 of a submit, for one queue: who waits for room in it, and how much room the last read found. */
 import { backoffDelay } from "../../core/backoff.ts";
 import { monotonicMs } from "../../core/clock.ts";
 import { QueueFull } from "../../core/errors/errors.ts";

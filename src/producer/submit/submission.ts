@@ -1,3 +1,4 @@
+/** A submit between its checks and its answer, as `wadi.call` holds it to send it again. */
 import type { LeaseRef } from "../../core/operations/lease.ts";
 import type { NewTask, SubmittedTask } from "../../core/operations/submit.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";

@@ -1,3 +1,4 @@
+/** Stage 5 of a submit: joins the submits of one tick. */
 import { isRefusal } from "../../core/errors/refusals.ts";
 import type { LeaseRef } from "../../core/operations/lease.ts";
 import { type SplitLimits, splitTasks } from "../../core/operations/split-tasks.ts";

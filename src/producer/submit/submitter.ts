@@ -1,3 +1,4 @@
+/** The way of a submit from its arguments to the stored task, in seven stages. */
 import { AlreadyExists, InvalidArgument } from "../../core/errors/errors.ts";
 import { fenceKeys } from "../../core/operations/fence-keys.ts";
 import { splitTasks } from "../../core/operations/split-tasks.ts";

@@ -1,3 +1,4 @@
+/** The documentation of the methods that submit; `Wadi` has them. */
 import type { SubmitCallOptions } from "../call-options.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
 import type { PayloadOf, ResultOf, SubmittedOf } from "../task-types.ts";

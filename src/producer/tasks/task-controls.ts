@@ -109,6 +109,9 @@ const PURGE_OPTIONS = Object.keys({
   limit: true,
 } satisfies Record<keyof PurgeOptions, true>);
 
+const SWEEP_OPTIONS = Object.keys({ limit: true } satisfies Record<keyof SweepOptions, true>);
+const RETRY_OPTIONS = Object.keys({ resetAttempt: true } satisfies Record<keyof RetryOptions, true>);
+
 /** @throws {InvalidArgument} naming the option that is out of range. */
 export function checkPurge(options: PurgeOptions): PurgeFilter {
   if (options === undefined)
@@ -127,7 +130,7 @@ export function checkPurge(options: PurgeOptions): PurgeFilter {
 
 /** @throws {InvalidArgument} if the limit is out of range. */
 export function checkSweep(options: SweepOptions): { readonly limit: number } {
-  onlyKnown("sweep", options, ["limit"]);
+  onlyKnown("sweep", options, SWEEP_OPTIONS);
   return { limit: integer("limit", options.limit ?? 1000, 1, 100_000) };
 }
 
@@ -151,7 +154,7 @@ export async function retryTask(
   options: RetryOptions = {},
   call?: CallOptions,
 ): Promise<RetriedTask | null> {
-  onlyKnown("retry", options, ["resetAttempt"]);
+  onlyKnown("retry", options, RETRY_OPTIONS);
   const { resetAttempt = false } = options;
   if (typeof resetAttempt !== "boolean") {
     throw new InvalidArgument(`resetAttempt must be true or false, got ${show(resetAttempt)}`);

@@ -1,3 +1,4 @@
+/** The part of a wait that concerns one id or key. */
 import { byteLength } from "../../core/json/json.ts";
 import type { TaskRef } from "../../core/operations/read.ts";
 import type { PendingWait } from "./pending-wait.ts";

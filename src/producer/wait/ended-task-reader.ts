@@ -1,3 +1,4 @@
+/** Reads the tasks that waits return. */
 import { WadiError } from "../../core/errors/errors.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Store } from "../../core/session/store.ts";

@@ -1,3 +1,4 @@
+/** The state of one wait, from its call until it ends. */
 import type { TaskRef, TaskState } from "../../core/operations/read.ts";
 import type { Task } from "../../core/task.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";

@@ -1,3 +1,4 @@
+/** The waits of one client, whatever method began them. */
 import { type Backoff, backoffDelay } from "../../core/backoff.ts";
 import { WadiError } from "../../core/errors/errors.ts";
 import type { TaskRef, TaskState } from "../../core/operations/read.ts";

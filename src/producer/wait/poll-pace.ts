@@ -1,3 +1,4 @@
+/** When a wait polls next. */
 import { MAX_TIMER_MS } from "../../core/timers.ts";
 
 export interface PollPaceOptions {

@@ -1,3 +1,4 @@
+/** Sends polls, each for many waits. */
 import type { TaskState } from "../../core/operations/read.ts";
 import type { Store } from "../../core/session/store.ts";
 import type { AwaitedRef } from "./awaited-ref.ts";

@@ -1,3 +1,4 @@
+/** The query of a poll. */
 import type { TaskState } from "../../core/operations/read.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Store } from "../../core/session/store.ts";

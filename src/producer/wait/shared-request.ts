@@ -1,3 +1,4 @@
+/** A request that several waits share, and when it is aborted. */
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { PendingWait } from "./pending-wait.ts";
 

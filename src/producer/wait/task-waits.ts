@@ -1,3 +1,4 @@
+/** The documentation of the methods that wait; `Wadi` has them. */
 import type { TaskState } from "../../core/operations/read.ts";
 import type { Task } from "../../core/task.ts";
 import type { WaitOptions } from "./wait-options.ts";

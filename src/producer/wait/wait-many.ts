@@ -1,3 +1,4 @@
+/** Waiting for the ends of many tasks. */
 import { InvalidArgument, TaskTimeout } from "../../core/errors/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { show, text } from "../../core/validate.ts";

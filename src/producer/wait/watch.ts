@@ -1,3 +1,4 @@
+/** Following the changes of one task, as an async iterator. */
 import type { TaskRef, TaskState } from "../../core/operations/read.ts";
 import { isTerminal } from "../../core/task.ts";
 import { endOnAbort, withResolvers } from "./end-on-abort.ts";
