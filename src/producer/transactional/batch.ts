@@ -16,7 +16,21 @@ export interface PreparedBatch<Native, T> {
   read(results: readonly unknown[]): T;
 }
 
-/** Makes statements for a batch that you send: `env.DB.batch`, `sql.transaction` of Neon, `client.batch` of libSQL. */
+/**
+ * Makes statements for a batch that you send: `env.DB.batch`, `sql.transaction` of Neon, `client.batch` of libSQL.
+ *
+ * @example
+ * ```ts
+ * import { Wadi } from "wadi";
+ * import { type D1Like, d1 } from "wadi/d1";
+ *
+ * async function order(DB: D1Like) {
+ *   const { statements, read } = await new Wadi(d1(DB)).statements.submit("invoice", { order: 7 });
+ *   const results = await DB.batch([DB.prepare("insert into orders (id) values (7)"), ...statements]);
+ *   return read(results.slice(1));
+ * }
+ * ```
+ */
 export interface StatementBuilder<Native = unknown> {
   /**
    * Statements that queue one task, and its id. The first call in a process checks, in one round trip, that the tables

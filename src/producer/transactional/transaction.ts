@@ -15,6 +15,22 @@ import { transactionalCalls } from "./shared.ts";
  *
  * Nothing is sent again: after an error, roll back and run the transaction again. If the client is synchronous
  * (better-sqlite3), the methods return a value or throw; otherwise they return promises.
+ *
+ * @example
+ * ```ts
+ * import { Pool } from "pg";
+ * import { Wadi } from "wadi";
+ * import { pg } from "wadi/pg";
+ *
+ * const pool = new Pool();
+ * const wadi = new Wadi(pg(pool));
+ * const client = await pool.connect();
+ * await client.query("begin");
+ * await client.query("insert into orders (id) values (7)");
+ * await wadi.with(client).submit("invoice", { order: 7 });
+ * await client.query("commit");
+ * client.release();
+ * ```
  */
 export interface TransactionClient<Sync extends boolean = boolean> {
   /**
