@@ -242,7 +242,7 @@ export class Attempt implements LeaseRef {
     this.hasEnded = true;
     this.durationMs = monotonicMs() - this.startedAtMs;
     this.owner.settledExternally(this, status);
-    if (external?.hasThrown) this.owner.threwLate(this, external.thrown);
+    if (external?.thrown) this.owner.threwLate(this, external.thrown.error);
   }
 
   /** The external settlement was not stored: the attempt goes on, or ends with the outcome that was deferred. */
