@@ -15,15 +15,18 @@ export interface WadiInternals {
   readonly submitter: Submitter;
 }
 
-/** Registered by name: a bundler may load this module twice, and a `Worker` of one copy takes a `Wadi` of the other. */
-const INTERNALS = Symbol.for("wadi.internals");
+/**
+ * Registered by name: a bundler may load this module twice, and a `Worker` of one copy takes a `Wadi` of the other. The
+ * number changes with the shape of `WadiInternals`.
+ */
+const INTERNALS = Symbol.for("wadi.internals.1");
 
 export function setInternals(wadi: object, internals: WadiInternals): void {
   Object.defineProperty(wadi, INTERNALS, { value: internals }); // not enumerable: neither printed nor copied
 }
 
 /** @throws {InvalidArgument} if it is not a `Wadi`; the message begins with `taker`. */
-export function internalsOf(wadi: unknown, taker = "this"): WadiInternals {
+export function internalsOf(wadi: unknown, taker = "internalsOf"): WadiInternals {
   const internals = (wadi as { readonly [INTERNALS]?: WadiInternals } | null | undefined)?.[INTERNALS];
   if (internals !== undefined) return internals;
   throw new InvalidArgument(`${taker} takes a Wadi, such as new Wadi(betterSqlite3(db)), got ${show(wadi)}`);

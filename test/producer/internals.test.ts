@@ -15,7 +15,7 @@ test("the internals of a Wadi are no members of it, and neither printed nor copi
 
 test("only a Wadi has internals", () => {
   for (const value of [undefined, null, {}, "wadi", { ...memoryWadi() }]) {
-    expect(() => internalsOf(value)).toThrow(/^this takes a Wadi, such as new Wadi/);
+    expect(() => internalsOf(value)).toThrow(/^internalsOf takes a Wadi, such as new Wadi/);
     expect(() => new Worker(value as Wadi)).toThrow(/^new Worker takes a Wadi, such as new Wadi/);
   }
 });

@@ -109,7 +109,8 @@ test.each<[rules: unknown, message: string]>([
   [Array(17).fill({ olderThanMs: 1 }), "retention must be an array of 1 to 16 rules, got 17 rules"],
   [
     [{ olderThanMs: {} }],
-    "olderThanMs names no status, so that its rule would never delete anything; give succeeded, failed, canceled or one number",
+    "olderThanMs names no status, so that its rule would never delete anything; " +
+      "give succeeded, failed, canceled or one number",
   ],
   [[{ olderThanMs: -1 }], "olderThanMs must be an integer >= 0, got -1"],
   [[{ queue: "mail" }], "olderThanMs must be an integer >= 0, got undefined"],

@@ -14,15 +14,14 @@ import { prepareEntries, validateEntries } from "./entries.ts";
 import { prepareTask, type SubmitDefaults, type SubmitRequest } from "./prepare-task.ts";
 import { refuseRejected } from "./rejected.ts";
 import { Submission, type SubmissionStages } from "./submission.ts";
-import type { SendOptions } from "./submit-batcher.ts";
-import { SubmitBatcher } from "./submit-batcher.ts";
+import { type SendOptions, SubmitBatcher } from "./submit-batcher.ts";
 import type { SubmitEntry } from "./submit-options.ts";
 import { validatePayload } from "./validate-payload.ts";
 
 export type SubmitterOptions = BackpressureOptions & Pick<WadiOptions, "metadata" | "keysAcrossNames">;
 
 /**
- * Carries submits from their arguments to stored tasks. The stages, in this order and none twice:
+ * Carries submits from their arguments to stored tasks. The stages, each once and in this order:
  *
  * 1. check: the name, the key and the options, before any I/O (prepare-task)
  * 2. serialise: payload, metadata and options become the columns of a row (prepare-task)
@@ -33,8 +32,8 @@ export type SubmitterOptions = BackpressureOptions & Pick<WadiOptions, "metadata
  * 6. send: one round trip (store)
  * 7. announce: wakes the workers of this process (notifier)
  *
- * `submitMany` goes without stage 5: its tasks are one request already. Submits in a transaction or a batch of the
- * application take stages 1 to 3 and 7; the application sends them (transactional/).
+ * `submitMany` skips stage 5: its tasks are one request already. Submits in a transaction or a batch of the application
+ * take stages 1 to 3, are sent by the application, and then take stage 7 (transactional/).
  */
 export class Submitter {
   readonly #store: Store;

@@ -28,7 +28,9 @@ async function load(name: string): Promise<Copy> {
   const outfile = join(directory, `${name}.mjs`);
   await build({
     stdin: {
-      contents: `export * from "./src/index.ts"; export * from "./src/drivers/better-sqlite3.ts"; export * from "./src/drivers/pg.ts";`,
+      contents: ["index", "drivers/better-sqlite3", "drivers/pg"]
+        .map((file) => `export * from "./src/${file}.ts";`)
+        .join("\n"),
       resolveDir: process.cwd(),
     },
     bundle: true,

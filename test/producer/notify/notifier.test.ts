@@ -24,7 +24,7 @@ function sent(wadi: Wadi): string[] {
 }
 
 describe("notifications within one Wadi", () => {
-  test("a submit announces the queues that got tasks, those due later included, and nothing if the key had one", async () => {
+  test("a submit announces the queues that got tasks, also tasks that are due later, and no reused ones", async () => {
     const wadi = memoryWadi();
     const reported: unknown[] = [];
     const stop = internalsOf(wadi).notifier.onQueued((queues) => reported.push(queues));
@@ -247,7 +247,8 @@ describe("signals of Postgres", () => {
   const db = pgFixture("select 1");
   const killListeners = () =>
     db.admin.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen%' and pid <> pg_backend_pid()",
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and query ilike 'listen%' and pid <> pg_backend_pid()`,
     );
 
   test("report to a Wadi what another did, and again after its connection was killed", async () => {

@@ -110,7 +110,8 @@ describe("in a transaction of node-pg", () => {
     await client.query("begin");
     const tx = wadi.with(client);
     await client.query("nonsense").catch(() => {});
-    await until(async () => (client as unknown as pg.Client).getTransactionStatus() === "E"); // a moment after the error
+    // The status changes a moment after the error.
+    await until(async () => (client as unknown as pg.Client).getTransactionStatus() === "E");
     // Nothing in it can count any more.
     await expect(tx.submit("mail", 1)).rejects.toThrow(
       /^a statement of this transaction has failed; roll it back/,

@@ -99,7 +99,8 @@ describe("in a transaction of better-sqlite3", () => {
   test("what is wrong throws at once and says why", async () => {
     const refuse = (work: () => unknown) => () => db.transaction(work)();
     expect(() => wadi.with(db)).toThrow(
-      "with(tx) found no open transaction of better-sqlite3; begin one first, and pass the client or tx it runs on before it ends",
+      "with(tx) found no open transaction of better-sqlite3; begin one first, " +
+        "and pass the client or tx it runs on before it ends",
     );
     expect(() => wadi.with(undefined)).toThrow(/found no open transaction/);
     const ended = db.transaction(() => wadi.with(db))();

@@ -166,10 +166,13 @@ test("a timeout says how many are missing and which come first", async () => {
   expect(error).toMatchObject({
     retryable: true,
     missing: ids,
-    message: `waited 0 ms: 4 of 5 tasks are not done (${ids.slice(0, 3).join(", ")}, ...); wait longer, or read one of them to see which state it is stuck in`,
+    message:
+      `waited 0 ms: 4 of 5 tasks are not done (${ids.slice(0, 3).join(", ")}, ...); ` +
+      "wait longer, or read one of them to see which state it is stuck in",
   });
   await expect(wadi.waitManyByKey(["k1", "k2", "none"], { timeoutMs: 0 })).rejects.toThrow(
-    "waited 0 ms: 2 of 3 tasks are not done (k1, none); wait longer, or read one of them to see which state it is stuck in",
+    "waited 0 ms: 2 of 3 tasks are not done (k1, none); " +
+      "wait longer, or read one of them to see which state it is stuck in",
   );
 });
 

@@ -64,7 +64,8 @@ describe("wait", () => {
       key: "k",
       task: { id, status: "queued" },
       message:
-        'waited 5 ms for the task of key "k": it was never claimed; does a worker with a handler for "a" drain the queue "q"?',
+        'waited 5 ms for the task of key "k": it was never claimed; ' +
+        'does a worker with a handler for "a" drain the queue "q"?',
     });
     expect(await wadi.getStatus(id)).toMatchObject({ id, status: "queued" });
   });
