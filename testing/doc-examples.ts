@@ -85,8 +85,8 @@ export async function load(example: Example): Promise<Record<string, unknown>> {
 }
 
 /**
- * What the compiler has against the examples, one line each, such as `README-13.ts(16,7): error TS2322: …`. `globals` is
- * a module that declares what all of them may use.
+ * What the compiler has against the examples, one line each, such as `README-13.ts(16,7): error TS2322: …`. `globals`
+ * is a module that declares what all of them may use.
  */
 export function typeErrors(examples: readonly Example[], globals = ""): string[] {
   return inFolder(examples, (folder) => {

@@ -47,7 +47,7 @@ async function open(env: NodeJS.ProcessEnv): Promise<Executor> {
   try {
     return libsql(createClient({ url, ...(authToken ? { authToken } : {}) }));
   } catch {
-    // The client's own complaint quotes the URL, which may hold a token.
+    // The client's error message quotes the URL, which may hold a token.
     throw notConfigured("the libSQL client does not accept the URL of the database");
   }
 }

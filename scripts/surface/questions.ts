@@ -1,4 +1,5 @@
-// What a public surface must answer with nothing: types that it mentions and hides, and types that it exports for no one.
+// What a public surface must answer with nothing: types that it mentions and hides, and types that it exports for no
+// one.
 import { SyntaxKind } from "typescript/unstable/ast";
 import type { DeclaredEntry, Exported } from "./declared.ts";
 

@@ -22,8 +22,8 @@ export interface BetterSqlite3Options {
    */
   readonly journalMode?: "wal" | "keep" | undefined;
   /**
-   * How commits on this handle are synced, from the first statement on. `"full"` syncs each commit, so that an accepted
-   * task survives a power failure; writes of the same tick share one sync. The default syncs all commits but claims: a
+   * How commits on this handle are synced, from the first statement on. `"full"` syncs each commit, so that a power
+   * failure loses no accepted task; writes of the same tick share one sync. The default syncs all commits but claims: a
    * power failure may undo a claim, and then its task is queued again. `"normal"` is several times as fast; a power
    * failure may undo the last commits, while a crash of the process undoes none. `"keep"` leaves the handle's setting
    * unchanged; better-sqlite3 sets `"normal"` when it enters the write-ahead log.

@@ -62,8 +62,8 @@ type Definition<Payload, Result, Schema> = [Schema] extends [StandardSchemaV1]
   ? TaskDefinition<InferInput<Schema>, InferOutput<Schema>, Result>
   : TaskDefinition<Payload, JsonForm<Payload>, Result>;
 
-/** Refuses a definition whose types do not survive JSON, by a required field whose type says what is wrong. */
-type SurvivesJson<Payload, Result, Schema> = ([Schema] extends [StandardSchemaV1]
+/** Refuses a definition whose types JSON cannot hold, by a required field whose type says what is wrong. */
+type JsonCompatible<Payload, Result, Schema> = ([Schema] extends [StandardSchemaV1]
   ? [JsonForm<InferInput<Schema>>] extends [InferInput<Schema>]
     ? unknown
     : {
@@ -87,7 +87,7 @@ type SurvivesJson<Payload, Result, Schema> = ([Schema] extends [StandardSchemaV1
  * submitted, and again when they are claimed; an invalid one that another client submitted fails for good as
  * `invalid_payload`. With a `result` schema, the handler's return value is validated too, and gives the result its
  * type; `typed<Result>()` gives it a type without validation. Without schemas, pass both types. Payloads that
- * handlers get and results that are read have their JSON form: a `Date` is a string. Types that do not survive JSON
+ * handlers get and results that are read have their JSON form: a `Date` is a string. Types that JSON cannot hold
  * do not compile.
  *
  * @throws {InvalidArgument} if an option is out of range.
@@ -118,7 +118,7 @@ export function defineTask<
      * payload. @default none
      */
     readonly limits?: TaskLimits<Schema extends StandardSchemaV1 ? InferInput<Schema> : Payload> | undefined;
-  } & SurvivesJson<Payload, Result, Schema>,
+  } & JsonCompatible<Payload, Result, Schema>,
 ): Definition<Payload, Result, Schema>;
 export function defineTask(
   options: TaskOptions & {

@@ -102,7 +102,7 @@ async function serve(handler: (request: Request) => Promise<Response>): Promise<
   return server;
 }
 
-it("a server answers a client that stalls, and survives one that hangs up in the middle", async () => {
+it("a server answers a client that stalls, and goes on after one that hangs up in the middle", async () => {
   const { handler, errors } = openFixture({ maxBodyMs: 300 });
   const codes: string[] = [];
   const server = await serve(async (request) => {

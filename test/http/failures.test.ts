@@ -116,9 +116,9 @@ it.each([
   const logged = vi.spyOn(console, "error").mockImplementation(() => {});
   onTestFinished(() => logged.mockRestore());
   const unhandled: unknown[] = [];
-  const hear = (reason: unknown) => unhandled.push(reason);
-  process.on("unhandledRejection", hear);
-  onTestFinished(() => void process.off("unhandledRejection", hear));
+  const onRejection = (reason: unknown) => unhandled.push(reason);
+  process.on("unhandledRejection", onRejection);
+  onTestFinished(() => void process.off("unhandledRejection", onRejection));
   const { call } = openFixture({ executor: failing("unavailable"), onError });
   const { status, body } = await call("GET", "/tasks/x");
   expect([status, body.error.code]).toEqual([503, "DRIVER_ERROR"]);

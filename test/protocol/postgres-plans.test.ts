@@ -174,7 +174,7 @@ describe(`${ROWS} rows after a vacuum`, () => {
     expect(await blocks(hot("claim_tasks", { ...claim, now_ms: 0 }, []))).toBeLessThan(300);
   });
 
-  test("the look for the next due task is a few index descents", async () => {
+  test("the search for the next due task is a few index descents", async () => {
     expect(await blocks(hot("select_next_due", { lanes_json, now_ms: null }, []))).toBeLessThan(150);
   });
 

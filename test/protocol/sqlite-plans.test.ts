@@ -8,7 +8,7 @@ const LEASE = "tasks by cairnq_tasks_lease_idx";
 const DONE = "tasks by wadi_tasks_done_idx";
 const TASK = "tasks by primary key";
 const LIMITED = "tasks by wadi_tasks_limited_idx";
-/** The running tasks that have a key, whose index tells the owner. */
+/** The running tasks that have a key, whose index contains the owner. */
 const RUNNING_LIMITED = `scan of ${LIMITED}`;
 const LIMIT = "limits by primary key";
 const LIMITS = "scan of limits";
@@ -16,7 +16,10 @@ const START = "starts by primary key";
 const KEY = "keys by primary key";
 const KEY_OF_TASK = "keys by wadi_task_keys_task_idx";
 const FAILURE = "failures by primary key";
-/** Where a task is inserted or deleted SQLite looks for rows that refer to it; an insert does so only in a batch that broke a reference. */
+/**
+ * Where a task is inserted or deleted SQLite looks for rows that refer to it; an insert does so only in a batch that
+ * broke a reference.
+ */
 const REFERENCES = [KEY_OF_TASK, FAILURE];
 
 /** How each statement reaches the tables. A scan of all tasks is named as one. */

@@ -11,9 +11,9 @@ const COMPUTED = [
   "Definition",
   "InferInput",
   "IsAny",
+  "JsonCompatible",
   "JsonResult",
   "ResultArgument",
-  "SurvivesJson",
   "Unwritable",
 ];
 

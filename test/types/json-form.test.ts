@@ -56,7 +56,7 @@ test("a schema's handler gets what the schema makes of the JSON", () => {
   };
 });
 
-test("types that do not survive JSON do not compile", () => {
+test("types that JSON cannot hold do not compile", () => {
   class Money {
     readonly cents = 5;
     add(other: Money): Money {

@@ -3,7 +3,7 @@ import { Wadi } from "../../src/index.ts";
 import { type Address, type Connection, connect } from "./connect.ts";
 import { type DoomedWork, workUntilKilled } from "./doomed-worker.ts";
 import { type JobName, runJob } from "./jobs.ts";
-import { serveUntilTold } from "./rolling-worker.ts";
+import { serveUntilSigterm } from "./rolling-worker.ts";
 
 /** Opens a connection, runs a job, works for ever or until SIGTERM on it, or closes it. */
 export type Order =
@@ -19,7 +19,7 @@ let wadi: Wadi | undefined;
 
 async function obey(order: Order): Promise<unknown> {
   if (order === "close") return connection?.close();
-  if (order === "serve") return serveUntilTold(wadi!);
+  if (order === "serve") return serveUntilSigterm(wadi!);
   if ("job" in order) return runJob(wadi!, order.job, order.args);
   if ("work" in order) return workUntilKilled(wadi!, order.work);
   connection = await connect(order.open);

@@ -37,7 +37,7 @@ keys as (
   from lanes
   cross join lateral @distinct(concurrency_key, @queued(lanes.queue, lanes.name)) as found(key)
 ),
--- Materialized, or each use of a room would count anew.
+-- Materialized, or each use of a room would count again.
 rooms as materialized (
   select keys.*, case when keys.key = '' then :max_tasks::bigint else (
       select least(

@@ -6,7 +6,7 @@
 -- A walk without locks decides how many tasks to take from which lane; then that many are locked there, past those that
 -- other claims hold. Arrays, "between" and sign() keep the planner's estimates small whatever the statistics say: if it
 -- expected many rows, it would sort the backlog. The sub-select around the limit hides its value, or every call would
--- be planned anew for it.
+-- be planned again for it.
 -- @param lanes_json json
 -- @param worker_id text
 -- @param lease_ms integer

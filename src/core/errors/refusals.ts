@@ -1,4 +1,4 @@
-/** Tells refusals of the database, after which nothing was written, from other errors. */
+/** Distinguishes refusals of the database, after which nothing was written, from other errors. */
 
 import type { DriverError } from "./database-errors.ts";
 import { WadiError } from "./wadi-error.ts";

@@ -120,7 +120,7 @@ export class Notifier {
     return this.#listen(this.#queuedListeners, listener, this.#queued);
   }
 
-  /** `onQueued` for a short time: hears a connection that is open, and opens none. */
+  /** `onQueued` for a short time: uses a connection that is open, and opens none. */
   onQueuedPassive(listener: QueuedListener): () => void {
     return this.#listen(this.#passiveQueuedListeners, listener);
   }
@@ -133,7 +133,7 @@ export class Notifier {
     return this.#listen(this.#cancelListeners, listener, this.#canceled);
   }
 
-  /** `onCanceled` for a short time: hears a connection that is open, and opens none. */
+  /** `onCanceled` for a short time: uses a connection that is open, and opens none. */
   onCanceledPassive(listener: CancelListener): () => void {
     return this.#listen(this.#passiveCancelListeners, listener);
   }

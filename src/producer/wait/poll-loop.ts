@@ -176,8 +176,8 @@ export class PollLoop {
   }
 
   #rest(wait: PendingWait): void {
-    const isHeard = wait.kind !== "changes" && this.#notifier.doneState === "listening";
-    const isPushed = isHeard && [...wait.refs].every(({ id }) => id !== null);
+    const isNotified = wait.kind !== "changes" && this.#notifier.doneState === "listening";
+    const isPushed = isNotified && [...wait.refs].every(({ id }) => id !== null);
     wait.pace.rest(performance.now(), this.#sent - wait.sentBefore, isPushed);
   }
 

@@ -22,7 +22,7 @@ export interface Listeners {
  * How a drain waits, in every state: until a time, or until something wakes it sooner. An answer, the end of a task,
  * a notification and an abort wake it. Polls replace the notifications that a database does not send.
  *
- * A continuous drain opens a connection that listens. A short drain only hears what others listen to; it polls
+ * A continuous drain opens a connection that listens. A short drain only uses connections that others opened; it polls
  * sooner, and not at all where the database announces new tasks.
  */
 export class Waiting {

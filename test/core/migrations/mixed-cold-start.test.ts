@@ -27,8 +27,8 @@ const triggers = () =>
   column(`select tgname::text from pg_trigger
     where tgrelid = 'cairnq_tasks'::regclass and not tgisinternal order by tgname`);
 
-/** What a listener hears of one task from its insert to its end. */
-async function heard(): Promise<string[]> {
+/** The notifications of one task from its insert to its end. */
+async function notifications(): Promise<string[]> {
   const client = await pool.connect();
   const events: string[] = [];
   client.on("notification", ({ channel, payload }) => events.push(`${channel} ${payload}`));
@@ -56,7 +56,7 @@ describe("a cold start of both kinds of SDK on an empty Postgres", () => {
       await migrateLikeReference(pool);
       const isTheirs = done > MIGRATIONS.findIndex(({ name }) => name === "0003_notify.sql");
       expect(await triggers()).toEqual(isTheirs ? REFERENCE_TRIGGERS : WADI_TRIGGERS);
-      expect(await heard()).toEqual(ONE_FOR_EACH_EVENT);
+      expect(await notifications()).toEqual(ONE_FOR_EACH_EVENT);
     },
   );
 
@@ -70,7 +70,7 @@ describe("a cold start of both kinds of SDK on an empty Postgres", () => {
     expect(await triggers()).toEqual([...REFERENCE_TRIGGERS, ...WADI_TRIGGERS]);
     await wadi().migrate();
     expect(await triggers()).toEqual(REFERENCE_TRIGGERS);
-    expect(await heard()).toEqual(ONE_FOR_EACH_EVENT);
+    expect(await notifications()).toEqual(ONE_FOR_EACH_EVENT);
   });
 
   test("Wadi waits for a migrator of theirs before it touches a table", async () => {
@@ -121,6 +121,6 @@ describe("a cold start of both kinds of SDK on an empty Postgres", () => {
     ]);
     expect(tasks).toHaveLength(6);
     expect([WADI_TRIGGERS, REFERENCE_TRIGGERS]).toContainEqual(await triggers());
-    expect(await heard()).toEqual(ONE_FOR_EACH_EVENT);
+    expect(await notifications()).toEqual(ONE_FOR_EACH_EVENT);
   });
 });

@@ -173,7 +173,7 @@ test("a connection without foreign keys keeps the history of what it deletes, an
   expect(await new Worker(wadi).task("job", () => 1).drain()).toMatchObject({ claimed: 0 });
 });
 
-test("the definition says how many crashes a task survives, the submit overrules it", async () => {
+test("the definition says after how many crashes a task is still retried, and the submit overrides it", async () => {
   const wadi = memoryWadi();
   const task = defineTask({ name: "job", maxCrashes: 7 });
   expect(await wadi.submit(task, 1)).toMatchObject({ maxCrashes: 7, crashes: 0 });

@@ -97,7 +97,7 @@ describe("an answer lost after the commit is asked for again without doing the w
       { ...held[1]!, outcome: "retry", error, delayMs: 0 },
       { ...held[2]!, outcome: "retry", error, delayMs: 0 },
       { ...held[3]!, outcome: "release", delayMs: 0 },
-      { ...held[0]!, id: "task_of_nobody", outcome: "complete", resultJson: "7" },
+      { ...held[0]!, id: "task_unknown", outcome: "complete", resultJson: "7" },
     ]);
     expect(settled.map(({ status }) => status)).toEqual(["succeeded", "queued", "failed", "queued", null]);
   });

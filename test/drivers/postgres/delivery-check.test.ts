@@ -97,7 +97,7 @@ describe("a listening connection", () => {
       import { pg } from "./src/drivers/pg.ts";
       import { Wadi } from "./src/index.ts";
       const wadi = new Wadi(pg(new Pool({ connectionString: ${JSON.stringify(db.directUrl)}, allowExitOnIdle: true })));
-      const { id } = await wadi.submit("nobody-works-on-it", 1);
+      const { id } = await wadi.submit("without-a-worker", 1);
       const wait = wadi.wait(id, { timeoutMs: 2000 }).catch((error) => error.code);
       while (wadi.wakeSource !== "listening") await new Promise((resolve) => setTimeout(resolve, 10));
       console.log(await wait);

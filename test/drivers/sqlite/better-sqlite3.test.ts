@@ -111,7 +111,7 @@ describe("group commit", () => {
 
   it("fails every member when the commit fails, and stays usable", async () => {
     db.exec("create table child (id text references item(id) deferrable initially deferred)");
-    const orphan: Statement = { sql: "insert into child values ('nobody')", params: [] };
+    const orphan: Statement = { sql: "insert into child values ('no parent')", params: [] };
     const settled = await Promise.allSettled([executor.run(insert("a")), executor.run(orphan)]);
     for (const outcome of settled) {
       expect(outcome.status).toBe("rejected");

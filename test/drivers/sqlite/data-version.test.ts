@@ -12,13 +12,12 @@ import { libsql } from "../../../src/drivers/libsql.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";
 import { until } from "../../../testing/until.ts";
+import { UNTIL_NOTIFIED } from "../../../testing/until-notified.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "wadi-data-version-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-/** What is only woken by a signal. */
-const BY_SIGNAL = { pollMs: 600_000, maxPollMs: 600_000, timeoutMs: 600_000 };
 const NO_POLLS = { pollMs: 600_000, maxPollMs: 600_000 };
 
 const closers: (() => unknown)[] = [];
@@ -63,7 +62,7 @@ describe.each(Object.keys(drivers))("%s is notified of commits by other connecti
     const worker = new Worker(theirs, NO_POLLS).task("a", ({ payload }) => payload);
     const running = worker.run();
     await until(() => worker.stats().wakeSource === "listening");
-    for (const payload of [1, 2, 3]) expect(await mine.call("a", payload, BY_SIGNAL)).toBe(payload);
+    for (const payload of [1, 2, 3]) expect(await mine.call("a", payload, UNTIL_NOTIFIED)).toBe(payload);
     expect(internalsOf(mine).notifier.doneState).toBe("listening");
     await worker.stop();
     await running;
@@ -83,7 +82,7 @@ describe.each(Object.keys(drivers))("%s is notified of commits by other connecti
     await worker.stop();
     await running;
     const { id } = await wadi.submit("a", 2);
-    const wait = wadi.wait(id, BY_SIGNAL);
+    const wait = wadi.wait(id, UNTIL_NOTIFIED);
     await pause(50);
     await inAnotherProcess(file, "drain");
     expect((await wait).result).toBe(2);

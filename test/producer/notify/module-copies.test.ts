@@ -14,11 +14,10 @@ import { Wadi as OwnWadi } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { createDatabase } from "../../../testing/postgres.ts";
+import { UNTIL_NOTIFIED } from "../../../testing/until-notified.ts";
 
 type Copy = typeof Index & typeof Drivers & typeof Postgres;
 
-/** Waits that only a notification ends in time. */
-const BY_SIGNAL = { pollMs: 600_000, maxPollMs: 600_000, timeoutMs: 600_000 };
 const directory = mkdtempSync(join(tmpdir(), "wadi-copies-"));
 let first: Copy;
 let second: Copy;
@@ -46,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** An executor that hears nothing of its database. */
+/** An executor without notifications of its database. */
 const deaf = ({ listen: _, ...executor }: Executor): Executor => executor;
 
 interface Pair {
@@ -113,10 +112,10 @@ describe.each(Object.keys(pairs))("two copies of the module share wake-ups by %s
       const worker = new second.Worker(theirs, { pollMs: 600_000, maxPollMs: 600_000 });
       const running = worker.task("a", ({ payload }) => payload).run();
       await new Promise((resolve) => setTimeout(resolve, 300)); // its first poll found nothing
-      expect(await mine.call("a", 7, BY_SIGNAL)).toBe(7);
+      expect(await mine.call("a", 7, UNTIL_NOTIFIED)).toBe(7);
       const { id } = await mine.submit("later", null, { delayMs: 600_000, key: "k" });
-      const wait = mine.wait(id, BY_SIGNAL);
-      const byKey = mine.waitByKey("k", BY_SIGNAL);
+      const wait = mine.wait(id, UNTIL_NOTIFIED);
+      const byKey = mine.waitByKey("k", UNTIL_NOTIFIED);
       await new Promise((resolve) => setTimeout(resolve, 50));
       await theirs.cancel(id);
       expect([(await wait).status, (await byKey).status]).toEqual(["canceled", "canceled"]);
@@ -140,7 +139,7 @@ test("a worker of one copy works for a Wadi of the other", async () => {
   expect(await wadi.list({ name: "b" })).toMatchObject([{ parentId: id }]);
 });
 
-test("other databases hear nothing, and nothing is kept once no one waits", async () => {
+test("other databases are not notified, and nothing is kept once no wait is left", async () => {
   const wadi = new OwnWadi(memoryWadi().executor, { database: "mine" });
   const other = new OwnWadi(memoryWadi().executor, { database: "other" });
   let ends = 0;

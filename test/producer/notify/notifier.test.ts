@@ -6,22 +6,9 @@ import { internalsOf } from "../../../src/producer/internals.ts";
 import { Notifier } from "../../../src/producer/notify/notifier.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pgFixture } from "../../../testing/pg-fixture.ts";
+import { sentOperations } from "../../../testing/sent-operations.ts";
 import { until } from "../../../testing/until.ts";
-
-/** Waits that only a notification ends in time. */
-const BY_SIGNAL = { pollMs: 600_000, maxPollMs: 600_000, timeoutMs: 600_000 };
-
-/** The operations a client sends, in order. */
-function sent(wadi: Wadi): string[] {
-  const { store } = internalsOf(wadi);
-  const names: string[] = [];
-  const execute = store.session.execute.bind(store.session);
-  store.session.execute = (operation, call) => {
-    names.push(operation.name);
-    return execute(operation, call);
-  };
-  return names;
-}
+import { UNTIL_NOTIFIED } from "../../../testing/until-notified.ts";
 
 describe("notifications within one Wadi", () => {
   test("a submit announces the queues that got tasks, also tasks that are due later, and no reused ones", async () => {
@@ -48,8 +35,8 @@ describe("notifications within one Wadi", () => {
   test("a waiter that is woken reads the row at once", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
-    const names = sent(wadi);
-    const wait = wadi.wait(id, BY_SIGNAL);
+    const names = sentOperations(wadi);
+    const wait = wadi.wait(id, UNTIL_NOTIFIED);
     await vi.waitUntil(() => names.length === 1);
     await wadi.cancel(id);
     expect((await wait).status).toBe("canceled");
@@ -59,8 +46,8 @@ describe("notifications within one Wadi", () => {
   test("a notification that comes too early costs one read and ends nothing", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
-    const names = sent(wadi);
-    const wait = wadi.wait(id, BY_SIGNAL);
+    const names = sentOperations(wadi);
+    const wait = wadi.wait(id, UNTIL_NOTIFIED);
     await vi.waitUntil(() => names.length === 1);
     internalsOf(wadi).notifier.done([id, "another"]);
     await vi.waitUntil(() => names.length === 2);
@@ -71,7 +58,7 @@ describe("notifications within one Wadi", () => {
 
   test("a call is a submit and one read", async () => {
     const wadi = memoryWadi();
-    const names = sent(wadi);
+    const names = sentOperations(wadi);
     internalsOf(wadi).notifier.onQueued(async () => {
       const store = internalsOf(wadi).store;
       const [task] = (
@@ -87,7 +74,7 @@ describe("notifications within one Wadi", () => {
       ]);
       internalsOf(wadi).notifier.done([task!.id]);
     });
-    expect(await wadi.call("a", 1, BY_SIGNAL)).toBe(42);
+    expect(await wadi.call("a", 1, UNTIL_NOTIFIED)).toBe(42);
     expect(names).toEqual(["submit", "claim", "settle", "get"]);
     names.length = 0;
     expect(await wadi.call("a", 1, { key: "k" })).toBe(42);
@@ -99,8 +86,8 @@ describe("notifications within one Wadi", () => {
   test("the wait of a key follows it to a new task", async () => {
     const wadi = memoryWadi();
     const first = await wadi.submit("a", null, { key: "k" });
-    const names = sent(wadi);
-    const wait = wadi.waitByKey("k", BY_SIGNAL);
+    const names = sentOperations(wadi);
+    const wait = wadi.waitByKey("k", UNTIL_NOTIFIED);
     await vi.waitUntil(() => names.length === 1);
     const second = await wadi.submit("a", null, { key: "k", conflict: "replace" });
     internalsOf(wadi).notifier.done([first.id]);
@@ -163,7 +150,7 @@ describe("a lost connection", () => {
     calls.at(-1)!.lose();
     calls.at(-1)!.lose();
     expect(notifier.wakeSource).toBe("polling");
-    await vi.advanceTimersByTimeAsync(1000); // a success begins the pauses anew
+    await vi.advanceTimersByTimeAsync(1000); // a success resets the pauses
     expect(calls.length).toBe(10);
     release();
   });
@@ -243,7 +230,7 @@ describe("a lost connection", () => {
   });
 });
 
-describe("signals of Postgres", () => {
+describe("notifications of Postgres", () => {
   const db = pgFixture("select 1");
   const killListeners = () =>
     db.admin.query(
@@ -264,8 +251,8 @@ describe("signals of Postgres", () => {
     for (let round = 0; round < 2; round++) {
       const { id } = await theirs.submit("a", round, { queue: "q" });
       await until(() => reported.includes("q"));
-      const call = mine.call("a", round, BY_SIGNAL);
-      const wait = mine.wait((await theirs.submit("a", round)).id, BY_SIGNAL);
+      const call = mine.call("a", round, UNTIL_NOTIFIED);
+      const wait = mine.wait((await theirs.submit("a", round)).id, UNTIL_NOTIFIED);
       await until(async () => (await theirs.stats()).default!.queued === 2);
       await drain();
       expect([await call, (await wait).result]).toEqual([round, round]);

@@ -93,14 +93,14 @@ test("a list is queued whole or not at all", async () => {
     '4 tasks at once never fit the maxQueueDepth of 3 of the queue "q"; submit fewer',
   );
   // A list that never fits leaves no waiter behind whose later failure would be unhandled.
-  const unheard: unknown[] = [];
-  const hear = (reason: unknown) => unheard.push(reason);
-  process.on("unhandledRejection", hear);
+  const unhandled: unknown[] = [];
+  const onRejection = (reason: unknown) => unhandled.push(reason);
+  process.on("unhandledRejection", onRejection);
   await wadi.submitMany("a", entries(1));
   await expect(wadi.submitMany("a", [...entries(1), ...entries(4, "other")])).rejects.toThrow("never fit");
   await new Promise((resolve) => setTimeout(resolve, 5));
-  process.off("unhandledRejection", hear);
-  expect(unheard).toEqual([]);
+  process.off("unhandledRejection", onRejection);
+  expect(unhandled).toEqual([]);
 });
 
 describe("with time to wait", () => {

@@ -4,7 +4,7 @@ import { defineTask, Wadi } from "../../../src/index.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 import { type NativeClient, nativeClients } from "../../../testing/transactional-clients.ts";
 
-describe.each(Object.keys(nativeClients))("statements for a batch of one's own, %s", (name) => {
+describe.each(Object.keys(nativeClients))("statements for the application's batch, %s", (name) => {
   let client: NativeClient;
   let wadi: Wadi;
 

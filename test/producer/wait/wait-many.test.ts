@@ -3,23 +3,11 @@ import { newTaskId } from "../../../src/core/ulid.ts";
 import { type Task, TaskTimeout, Wadi, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
+import { sentOperations } from "../../../testing/sent-operations.ts";
 import { pickTargets } from "../../../testing/targets.ts";
+import { UNTIL_NOTIFIED } from "../../../testing/until-notified.ts";
 
 const FAST = { pollMs: 1, maxPollMs: 1 };
-const BY_SIGNAL = { pollMs: 600_000, maxPollMs: 600_000, timeoutMs: 600_000 };
-
-/** The operations a client sends, in order. */
-function sent(wadi: Wadi): string[] {
-  const { store } = internalsOf(wadi);
-  const names: string[] = [];
-  const execute = store.session.execute.bind(store.session);
-  store.session.execute = (operation, call) => {
-    names.push(operation.name);
-    return execute(operation, call);
-  };
-  return names;
-}
-
 const drain = (wadi: Wadi) => new Worker(wadi).task("a", ({ payload }) => (payload as number) * 2).drain();
 const results = (tasks: readonly Task[]) => tasks.map(({ status, result }) => [status, result]);
 
@@ -50,7 +38,7 @@ test.each(pickTargets(["better-sqlite3-file", "libsql-http", "d1", "pg", "neon-h
 
 test("an empty list is answered without a request", async () => {
   const wadi = memoryWadi();
-  const names = sent(wadi);
+  const names = sentOperations(wadi);
   expect([await wadi.waitMany([]), await wadi.waitManyByKey([])]).toEqual([[], []]);
   expect(names).toEqual([]);
 });
@@ -60,7 +48,7 @@ test("one request polls all, and rows are read a hundred at a time", async () =>
   const entries = Array.from({ length: 250 }, (_, payload) => ({ payload }));
   const tasks = await wadi.submitMany("a", entries);
   while ((await drain(wadi)).more);
-  const names = sent(wadi);
+  const names = sentOperations(wadi);
   const done = await wadi.waitMany(tasks);
   expect(done.map(({ payload }) => payload)).toEqual(entries.map(({ payload }) => payload));
   expect(names).toEqual(["getStatus", "get", "get", "get"]);
@@ -72,7 +60,7 @@ test("names that fill more than one parameter are looked at in parts", async () 
   const keys = Array.from({ length: 5 }, (_, n) => String(n).repeat(1024));
   for (const key of keys) await wadi.submit("a", 1, { key });
   await drain(wadi);
-  const names = sent(wadi);
+  const names = sentOperations(wadi);
   expect((await wadi.waitManyByKey(keys)).length).toBe(5);
   expect(names).toEqual(["getStatus", "getStatus", "getStatus", "get"]);
 });
@@ -81,7 +69,7 @@ test("a wait for ten thousand is one request, also where a parameter is as small
   const { executor } = memoryWadi();
   const wadi = new Wadi({ ...executor, limits: { ...executor.limits, maxParamBytes: 1_900_000 } });
   const ids = Array.from({ length: 10_000 }, () => newTaskId());
-  const names = sent(wadi);
+  const names = sentOperations(wadi);
   await expect(wadi.waitMany(ids, { timeoutMs: 0 })).rejects.toThrow("10000 of 10000 tasks are not done");
   expect(names).toEqual(["getStatus"]);
 });
@@ -93,8 +81,8 @@ describe("a signal", () => {
       "a",
       Array.from({ length: 50 }, (_, payload) => ({ payload })),
     );
-    const names = sent(wadi);
-    const wait = wadi.waitMany(tasks, BY_SIGNAL);
+    const names = sentOperations(wadi);
+    const wait = wadi.waitMany(tasks, UNTIL_NOTIFIED);
     await vi.waitUntil(() => names.length === 1);
     internalsOf(wadi).notifier.done([tasks[2]!.id]); // too early
     await vi.waitUntil(() => names.length === 2);
@@ -112,8 +100,8 @@ describe("a signal", () => {
     const wadi = memoryWadi();
     const first = await wadi.submit("a", 1, { key: "k" });
     const other = await wadi.submit("a", 1, { key: "other" });
-    const names = sent(wadi);
-    const wait = wadi.waitManyByKey(["k", "other"], BY_SIGNAL);
+    const names = sentOperations(wadi);
+    const wait = wadi.waitManyByKey(["k", "other"], UNTIL_NOTIFIED);
     await vi.waitUntil(() => names.length === 1);
     const second = await wadi.submit("a", 2, { key: "k", conflict: "replace" });
     internalsOf(wadi).notifier.done([first.id]);
@@ -141,12 +129,12 @@ describe("a signal", () => {
     await expect(wadi.waitMany(tasks, { ...FAST, timeoutMs: 5 })).rejects.toThrow(TaskTimeout);
     expect(open).toBe(0);
     const stop = new AbortController();
-    const wait = wadi.waitMany(tasks, { ...BY_SIGNAL, signal: stop.signal });
+    const wait = wadi.waitMany(tasks, { ...UNTIL_NOTIFIED, signal: stop.signal });
     await vi.waitUntil(() => open === 2);
     stop.abort(new Error("request closed"));
     await expect(wait).rejects.toThrow("request closed");
     expect(open).toBe(0);
-    const fired = wadi.waitMany(tasks, BY_SIGNAL);
+    const fired = wadi.waitMany(tasks, UNTIL_NOTIFIED);
     for (const { id } of tasks) await wadi.cancel(id);
     await fired;
     expect(open).toBe(0);
@@ -178,7 +166,7 @@ test("a timeout says how many are missing and which come first", async () => {
 
 test("bad input is refused before anything is sent", async () => {
   const wadi = memoryWadi();
-  const names = sent(wadi);
+  const names = sentOperations(wadi);
   await expect(wadi.waitMany("x" as never)).rejects.toThrow(
     "waitMany takes an array of tasks or ids, got string",
   );

@@ -3,9 +3,9 @@ import { type TaskState, TaskTimeout, Wadi, Worker } from "../../../src/index.ts
 import { internalsOf } from "../../../src/producer/internals.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
+import { UNTIL_NOTIFIED } from "../../../testing/until-notified.ts";
 
 const FAST = { pollMs: 1, maxPollMs: 1 };
-const SLOW = { pollMs: 600_000, maxPollMs: 600_000, timeoutMs: 600_000 };
 
 async function collect(changes: AsyncIterable<TaskState>): Promise<TaskState[]> {
   const seen: TaskState[] = [];
@@ -65,10 +65,10 @@ describe("watch", () => {
     expect((await collect(wadi.watch(id))).map(({ status }) => status)).toEqual(["canceled"]);
   });
 
-  test("is woken by a signal", async () => {
+  test("is woken by a notification", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
-    const changes = wadi.watch(id, SLOW);
+    const changes = wadi.watch(id, UNTIL_NOTIFIED);
     await changes.next();
     const next = changes.next();
     await wadi.cancel(id);
@@ -92,14 +92,14 @@ describe("watch", () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
     const stop = new AbortController();
-    const changes = wadi.watch(id, { ...SLOW, signal: stop.signal });
+    const changes = wadi.watch(id, { ...UNTIL_NOTIFIED, signal: stop.signal });
     await changes.next();
     const next = changes.next();
     stop.abort(new Error("request closed"));
     await expect(next).rejects.toThrow("request closed");
     expect(await changes.next()).toEqual({ done: true, value: undefined });
     const idle = new AbortController();
-    const others = wadi.watch(id, { ...SLOW, signal: idle.signal });
+    const others = wadi.watch(id, { ...UNTIL_NOTIFIED, signal: idle.signal });
     await others.next();
     idle.abort(new Error("gone"));
     await expect(others.next()).rejects.toThrow("gone");
@@ -116,7 +116,7 @@ describe("watch", () => {
     try {
       const signal = new AbortController().signal;
       const removed = vi.spyOn(signal, "removeEventListener");
-      const changes = wadi.watch(id, { ...SLOW, signal });
+      const changes = wadi.watch(id, { ...UNTIL_NOTIFIED, signal });
       await changes.next();
       const next = changes.next();
       await vi.waitUntil(() => vi.getTimerCount() === 1);
@@ -125,7 +125,7 @@ describe("watch", () => {
       expect([vi.getTimerCount(), removed.mock.calls.length > 0]).toEqual([0, true]);
       expect(released).toBe(subscribe.mock.calls.length);
 
-      const untouched = wadi.watch(id, { ...SLOW, signal });
+      const untouched = wadi.watch(id, { ...UNTIL_NOTIFIED, signal });
       const before = removed.mock.calls.length;
       await untouched.return!();
       expect(removed.mock.calls.length).toBe(before + 1);
@@ -135,7 +135,7 @@ describe("watch", () => {
         new Promise((_, reject) =>
           call!.signal!.addEventListener("abort", () => reject(call!.signal!.reason)),
         );
-      const looking = wadi.watch(id, SLOW);
+      const looking = wadi.watch(id, UNTIL_NOTIFIED);
       const first = looking.next();
       await looking.return!();
       expect(await first).toEqual({ done: true, value: undefined });
@@ -147,7 +147,7 @@ describe("watch", () => {
   test("a break in the loop releases too", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
-    for await (const change of wadi.watch(id, SLOW)) {
+    for await (const change of wadi.watch(id, UNTIL_NOTIFIED)) {
       expect(change.id).toBe(id);
       break;
     }
