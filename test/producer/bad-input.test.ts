@@ -35,12 +35,12 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "a date in seconds",
       (w) => w.submit("a", 1, { runAt: 1_700_000_000 }),
-      "runAt must be a Date or epoch milliseconds, got 1700000000, which polls like seconds or a duration",
+      "runAt must be a Date or epoch milliseconds, got 1700000000, which looks like seconds or a duration",
     ],
     [
       "a deadline that is a duration",
       (w) => new Worker(w).task("a", () => 1).drain({ deadline: 20_000 }),
-      "deadline must be a Date or epoch milliseconds, got 20000, which polls like seconds or a duration",
+      "deadline must be a Date or epoch milliseconds, got 20000, which looks like seconds or a duration",
     ],
     [
       "an option of call that is none, with those of a wait among what it takes",

@@ -1,11 +1,10 @@
 /** The part of a wait that concerns one id or key. */
 import { byteLength } from "../../core/json/json.ts";
 import type { TaskRef } from "../../core/operations/read.ts";
-import type { PendingWait } from "./pending-wait.ts";
 
 /** One id or key that a wait is for, and what is known of its task. */
-export class AwaitedRef {
-  readonly wait: PendingWait;
+export class AwaitedRef<Wait> {
+  readonly wait: Wait;
   readonly ref: TaskRef;
   #id: string | null = null;
   #unsubscribe: () => void = () => {};
@@ -14,7 +13,7 @@ export class AwaitedRef {
   #rowRequestedAtMs = 0;
   #bytes: number | undefined;
 
-  constructor(wait: PendingWait, ref: TaskRef) {
+  constructor(wait: Wait, ref: TaskRef) {
     this.wait = wait;
     this.ref = ref;
   }
@@ -75,13 +74,11 @@ export class AwaitedRef {
 
   /** The row is asked for again. */
   resumeReading(): void {
-    if (!this.#isReading) this.wait.rowRequested();
     this.#isReading = true;
   }
 
   /** The request for its row has ended. */
   stopReading(): void {
-    if (this.#isReading) this.wait.rowReceived();
     this.#isReading = false;
   }
 }

@@ -3,8 +3,7 @@ import { WadiError } from "../../core/errors/errors.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Store } from "../../core/session/store.ts";
 import type { Task } from "../../core/task.ts";
-import type { AwaitedRef } from "./awaited-ref.ts";
-import type { PendingWait } from "./pending-wait.ts";
+import type { PendingWait, WaitRef } from "./pending-wait.ts";
 import { readStates } from "./read-states.ts";
 import { SharedRequest } from "./shared-request.ts";
 
@@ -16,8 +15,8 @@ const OVERLAP_MS = 1000;
 /** What the reader reports of a request, for the waits that are still open. */
 export interface RowListener {
   /** @param task The row; null if there is no such task. */
-  onRow(ref: AwaitedRef, task: Task | null): void;
-  onReadError(refs: readonly AwaitedRef[], error: unknown): void;
+  onRow(ref: WaitRef, task: Task | null): void;
+  onReadError(refs: readonly WaitRef[], error: unknown): void;
 }
 
 /**
@@ -27,7 +26,7 @@ export interface RowListener {
 export class EndedTaskReader {
   readonly #store: Store;
   readonly #listener: RowListener;
-  readonly #requested = new Set<AwaitedRef>();
+  readonly #requested = new Set<WaitRef>();
   readonly #inFlight = new Set<SharedRequest>();
   #isScheduled = false;
   #busyUntilMs = 0;
@@ -44,7 +43,7 @@ export class EndedTaskReader {
   }
 
   /** @param id Its task; null if its key has to be resolved first. */
-  add(ref: AwaitedRef, id: string | null): void {
+  add(ref: WaitRef, id: string | null): void {
     ref.requestRow(id, performance.now());
     this.#requested.add(ref);
     if (this.#isScheduled) return;
@@ -53,7 +52,7 @@ export class EndedTaskReader {
   }
 
   /** Requests a row again that was requested before `sinceMs` and has not come. */
-  again(ref: AwaitedRef, sinceMs: number): void {
+  again(ref: WaitRef, sinceMs: number): void {
     if (ref.rowRequestedAtMs <= sinceMs) this.add(ref, ref.rowId);
   }
 
@@ -68,7 +67,7 @@ export class EndedTaskReader {
     this.#isScheduled = false;
     const nowMs = performance.now();
     if (this.#requested.size === 0 || nowMs < this.#busyUntilMs) return;
-    const refs: AwaitedRef[] = [];
+    const refs: WaitRef[] = [];
     const rows = new Set<unknown>();
     for (const ref of this.#requested) {
       refs.push(ref);
@@ -83,13 +82,13 @@ export class EndedTaskReader {
     });
   }
 
-  async #read(refs: readonly AwaitedRef[], nowMs: number): Promise<void> {
+  async #read(refs: readonly WaitRef[], nowMs: number): Promise<void> {
     const request = new SharedRequest(
       refs.map(({ wait }) => wait),
       nowMs,
     );
     this.#inFlight.add(request);
-    let rows: ReadonlyMap<AwaitedRef, Task | null> | undefined;
+    let rows: ReadonlyMap<WaitRef, Task | null> | undefined;
     try {
       rows = await this.#rows(refs, request.call);
     } catch (error) {
@@ -108,12 +107,12 @@ export class EndedTaskReader {
     for (const ref of refs) if (ref.wait.isOpen) this.#listener.onRow(ref, rows.get(ref) ?? null);
   }
 
-  #done(request: SharedRequest, refs: readonly AwaitedRef[]): void {
+  #done(request: SharedRequest, refs: readonly WaitRef[]): void {
     this.#inFlight.delete(request);
     for (const ref of refs) ref.stopReading();
   }
 
-  async #rows(refs: readonly AwaitedRef[], call: OperationOptions): Promise<Map<AwaitedRef, Task | null>> {
+  async #rows(refs: readonly WaitRef[], call: OperationOptions): Promise<Map<WaitRef, Task | null>> {
     const [first] = refs;
     this.#sent++;
     if (refs.length === 1) {

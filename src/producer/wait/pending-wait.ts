@@ -5,12 +5,15 @@ import { MAX_TIMER_MS } from "../../core/timers.ts";
 import { AwaitedRef } from "./awaited-ref.ts";
 import type { PollPace } from "./poll-pace.ts";
 
+/** One id or key of a wait. */
+export type WaitRef = AwaitedRef<PendingWait>;
+
 /** What a wait reports to the method that began it. Nothing follows `timedOut`, `failed` and the last `ended`. */
 export interface WaitEvents {
   /** Every state that is read of a watched task; null if there is no task. */
   seen?(state: TaskState | null): void;
   /** The task of one reference is terminal. */
-  ended(ref: AwaitedRef, task: Task): void;
+  ended(ref: WaitRef, task: Task): void;
   /** `task` is as last seen; `error` says why the database could not be read at the end, if it could not. */
   timedOut(task: Task | null, error: unknown): void;
   failed(error: unknown): void;
@@ -39,13 +42,12 @@ export class PendingWait {
   readonly pace: PollPace;
   readonly events: WaitEvents;
   readonly sentBefore: number;
-  readonly #refs = new Set<AwaitedRef>();
-  readonly #notified = new Set<AwaitedRef>();
+  readonly #refs = new Set<WaitRef>();
+  readonly #notified = new Set<WaitRef>();
   #isOpen = true;
   #isPaused: boolean;
   #resumedAtMs = 0;
   #isFinal = false;
-  #rowsInFlight = 0;
   #failures = 0;
   #error: unknown;
   #lastPoll = 0;
@@ -64,12 +66,12 @@ export class PendingWait {
   }
 
   /** What it still waits for. */
-  get refs(): ReadonlySet<AwaitedRef> {
+  get refs(): ReadonlySet<WaitRef> {
     return this.#refs;
   }
 
   /** Its only reference, unless it waits for many. */
-  get firstRef(): AwaitedRef {
+  get firstRef(): WaitRef {
     const [ref] = this.#refs;
     return ref!;
   }
@@ -93,9 +95,10 @@ export class PendingWait {
     return Math.max(this.pace.endMs, this.#resumedAtMs);
   }
 
-  /** References whose rows are being read. */
-  get rowsInFlight(): number {
-    return this.#rowsInFlight;
+  /** Whether rows of its tasks are being read. */
+  get isReading(): boolean {
+    for (const { isReading } of this.#refs) if (isReading) return true;
+    return false;
   }
 
   /** The error of its last poll; undefined once a poll has succeeded. */
@@ -123,31 +126,23 @@ export class PendingWait {
   }
 
   /** The task of a reference has ended, so it is no longer waited for. */
-  settle(ref: AwaitedRef): void {
+  settle(ref: WaitRef): void {
     this.#refs.delete(ref);
     ref.unsubscribe();
   }
 
   /** The end of the task of a reference was reported. Only wakes the wait, which then sends from its own request. */
-  notify(ref: AwaitedRef): void {
+  notify(ref: WaitRef): void {
     if (!this.#isOpen) return;
     this.#notified.add(ref);
     this.wake();
   }
 
   /** The references that were notified since the last call. */
-  takeNotified(): AwaitedRef[] {
+  takeNotified(): WaitRef[] {
     const refs = [...this.#notified];
     this.#notified.clear();
     return refs;
-  }
-
-  rowRequested(): void {
-    this.#rowsInFlight++;
-  }
-
-  rowReceived(): void {
-    this.#rowsInFlight--;
   }
 
   /** A poll is requested; it is requested again if there is no answer by then. */

@@ -5,9 +5,8 @@ import type { TaskRef, TaskState } from "../../core/operations/read.ts";
 import type { Store } from "../../core/session/store.ts";
 import { isTerminal, type Task } from "../../core/task.ts";
 import type { Notifier } from "../notify/notifier.ts";
-import type { AwaitedRef } from "./awaited-ref.ts";
 import { EndedTaskReader } from "./ended-task-reader.ts";
-import { PendingWait, type WaitEvents, type WaitKind } from "./pending-wait.ts";
+import { PendingWait, type WaitEvents, type WaitKind, type WaitRef } from "./pending-wait.ts";
 import { PollPace, type PollPaceOptions } from "./poll-pace.ts";
 import { Poller } from "./poller.ts";
 import { GRACE_MS } from "./shared-request.ts";
@@ -106,7 +105,7 @@ export class PollLoop {
     return this.#store.session.driverError("getStatus", "unknown", late);
   }
 
-  #onStates(wait: PendingWait, states: ReadonlyMap<AwaitedRef, TaskState | null>, poll: number): void {
+  #onStates(wait: PendingWait, states: ReadonlyMap<WaitRef, TaskState | null>, poll: number): void {
     wait.answered(poll);
     let isMoved = false;
     for (const ref of [...wait.refs]) {
@@ -124,7 +123,7 @@ export class PollLoop {
     wait.reschedule();
   }
 
-  #onRow(ref: AwaitedRef, task: Task | null): void {
+  #onRow(ref: WaitRef, task: Task | null): void {
     const { wait } = ref;
     wait.answered();
     if (task !== null && isTerminal(task.status) && wait.kind !== "changes") {
@@ -149,7 +148,7 @@ export class PollLoop {
   /** Its last poll was answered: what is missing now stays missing, except rows that are still being read. */
   #finish(wait: PendingWait): void {
     if (wait.kind === "many") {
-      if (wait.rowsInFlight === 0) this.#timeOut(wait, null, undefined);
+      if (!wait.isReading) this.#timeOut(wait, null, undefined);
     } else if (!wait.isPaused && !wait.firstRef.isReading) this.#reader.add(wait.firstRef, wait.firstRef.id);
   }
 
@@ -182,12 +181,12 @@ export class PollLoop {
   }
 
   /** Subscribes to the end of the task of a reference. True if it is another one than before. */
-  #follow(ref: AwaitedRef, id: string): boolean {
+  #follow(ref: WaitRef, id: string): boolean {
     return ref.follow(id, () => this.#notifier.subscribe(id, () => ref.wait.notify(ref)));
   }
 
   /** Reads a task whose end was reported, or polls for it. */
-  #onNotified(ref: AwaitedRef, nowMs: number): void {
+  #onNotified(ref: WaitRef, nowMs: number): void {
     const { wait } = ref;
     if (ref.isReading || !wait.refs.has(ref)) return;
     if (wait.kind !== "changes" && "id" in ref.ref) this.#reader.add(ref, ref.ref.id);

@@ -1,15 +1,14 @@
 /** Sends polls, each for many waits. */
 import type { TaskState } from "../../core/operations/read.ts";
 import type { Store } from "../../core/session/store.ts";
-import type { AwaitedRef } from "./awaited-ref.ts";
 import type { EndedTaskReader } from "./ended-task-reader.ts";
-import type { PendingWait } from "./pending-wait.ts";
+import type { PendingWait, WaitRef } from "./pending-wait.ts";
 import { readStates } from "./read-states.ts";
 import { SharedRequest } from "./shared-request.ts";
 
 /** What the poller reports of a poll, for each wait that it was for and that is still open. */
 export interface PollListener {
-  onStates(wait: PendingWait, states: ReadonlyMap<AwaitedRef, TaskState | null>, poll: number): void;
+  onStates(wait: PendingWait, states: ReadonlyMap<WaitRef, TaskState | null>, poll: number): void;
   onPollError(wait: PendingWait, error: unknown): void;
 }
 
@@ -69,7 +68,7 @@ export class Poller {
     this.#reader.flush();
     const nowMs = performance.now();
     if (this.#due.size === 0 || nowMs < this.#busyUntilMs) return;
-    const refs: AwaitedRef[] = [];
+    const refs: WaitRef[] = [];
     const waits: PendingWait[] = [];
     for (const wait of this.#waits) {
       if (wait.isPaused || !(this.#due.has(wait) || wait.pace.isNear(nowMs))) continue;
@@ -83,14 +82,14 @@ export class Poller {
   }
 
   /** The references whose states are to be read. The last poll of a wait for one task reads its row instead. */
-  #refsToPoll(wait: PendingWait, nowMs: number): AwaitedRef[] {
+  #refsToPoll(wait: PendingWait, nowMs: number): WaitRef[] {
     if (wait.pace.isOver(nowMs)) wait.finalPollSent();
     if (wait.isFinal && wait.kind === "one" && !wait.firstRef.isReading) {
       const { ref } = wait.firstRef;
       this.#reader.add(wait.firstRef, "id" in ref ? ref.id : null);
       return [];
     }
-    const unread: AwaitedRef[] = [];
+    const unread: WaitRef[] = [];
     for (const ref of wait.refs) {
       // The request that reads its row may have ended with the invocation of a platform.
       if (ref.isReading) this.#reader.again(ref, nowMs - OVERLAP_MS);
@@ -99,14 +98,14 @@ export class Poller {
     return unread;
   }
 
-  async #poll(waits: readonly PendingWait[], refs: readonly AwaitedRef[], sentAtMs: number): Promise<void> {
+  async #poll(waits: readonly PendingWait[], refs: readonly WaitRef[], sentAtMs: number): Promise<void> {
     const poll = ++this.#polls;
     // Each one without an answer holds the next back for twice as long: a silent database is not polled at every turn.
     const busyUntilMs = sentAtMs + OVERLAP_MS * 2 ** Math.min(this.#inFlight.size, 4);
     this.#busyUntilMs = busyUntilMs;
     const request = new SharedRequest(waits, sentAtMs);
     this.#inFlight.add(request);
-    let states: ReadonlyMap<AwaitedRef, TaskState | null> | undefined;
+    let states: ReadonlyMap<WaitRef, TaskState | null> | undefined;
     let failure: unknown;
     try {
       states = await readStates(this.#store, refs, request.call);

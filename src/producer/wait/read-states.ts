@@ -2,7 +2,7 @@
 import type { TaskState } from "../../core/operations/read.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Store } from "../../core/session/store.ts";
-import type { AwaitedRef } from "./awaited-ref.ts";
+import type { WaitRef } from "./pending-wait.ts";
 
 /**
  * Reads the states of these references, each id or key once: in one statement, or in several if they do not fit into
@@ -10,15 +10,15 @@ import type { AwaitedRef } from "./awaited-ref.ts";
  */
 export async function readStates(
   store: Store,
-  refs: readonly AwaitedRef[],
+  refs: readonly WaitRef[],
   call: OperationOptions,
-): Promise<Map<AwaitedRef, TaskState | null>> {
-  const states = new Map<AwaitedRef, TaskState | null>();
+): Promise<Map<WaitRef, TaskState | null>> {
+  const states = new Map<WaitRef, TaskState | null>();
   if (refs.length === 1) {
     const [ref] = refs;
     return states.set(ref!, await store.getStatus(ref!.ref, call));
   }
-  const byValue = new Map<string, AwaitedRef[]>();
+  const byValue = new Map<string, WaitRef[]>();
   for (const ref of refs) {
     const value = listOf(ref) + ref.value;
     const same = byValue.get(value);
@@ -41,7 +41,7 @@ export async function readStates(
   return states;
 }
 
-function listOf({ ref, wait }: AwaitedRef): "ids" | "watched" | "keys" {
+function listOf({ ref, wait }: WaitRef): "ids" | "watched" | "keys" {
   if ("key" in ref) return "keys";
   return wait.kind === "changes" ? "watched" : "ids";
 }

@@ -53,7 +53,7 @@ test.each(["reuse", "reuse-succeeded", "reject", "replace"] as const)(
   },
 );
 
-test("a call whose submit has no answer ends at its timeout with its id; a second try makes no second task", async () => {
+test("a call whose submit has no answer ends at its timeout; with its id a retry makes no second task", async () => {
   const { wadi, loss, other } = await lossyWadi();
   loss.of = "after";
   const error = await wadi.call("a", 7, { timeoutMs: 150 }).catch((thrown: unknown) => thrown);
