@@ -8,9 +8,6 @@ export class AwaitedRef<Wait> {
   readonly ref: TaskRef;
   #id: string | null = null;
   #unsubscribe: () => void = () => {};
-  #rowId: string | null = null;
-  #isReading = false;
-  #rowRequestedAtMs = 0;
   #bytes: number | undefined;
 
   constructor(wait: Wait, ref: TaskRef) {
@@ -34,19 +31,6 @@ export class AwaitedRef<Wait> {
     return this.#id;
   }
 
-  /** The task whose row is to be read; null if the key has to be resolved first. */
-  get rowId(): string | null {
-    return this.#rowId;
-  }
-
-  get isReading(): boolean {
-    return this.#isReading;
-  }
-
-  get rowRequestedAtMs(): number {
-    return this.#rowRequestedAtMs;
-  }
-
   /** Subscribes to the end of this task in place of the one before. False if it is the same. */
   follow(id: string, subscribe: (id: string) => () => void): boolean {
     if (this.#id === id) return false;
@@ -58,27 +42,5 @@ export class AwaitedRef<Wait> {
 
   unsubscribe(): void {
     this.#unsubscribe();
-  }
-
-  /** Its row is to be read. */
-  requestRow(id: string | null, nowMs: number): void {
-    this.#rowId = id;
-    this.#rowRequestedAtMs = nowMs;
-    this.resumeReading();
-  }
-
-  /** Its key was resolved to this task; null: the key has none. */
-  resolveRow(id: string | null): void {
-    this.#rowId = id;
-  }
-
-  /** The row is asked for again. */
-  resumeReading(): void {
-    this.#isReading = true;
-  }
-
-  /** The request for its row has ended. */
-  stopReading(): void {
-    this.#isReading = false;
   }
 }

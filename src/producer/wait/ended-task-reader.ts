@@ -7,26 +7,37 @@ import type { PendingWait, WaitRef } from "./pending-wait.ts";
 import { readStates } from "./read-states.ts";
 import { SharedRequest } from "./shared-request.ts";
 
-/** Most rows of one read: payloads and results may be large. */
-const ROWS = 100;
-/** How long a read holds back the next one: its connection may be dead. */
-const OVERLAP_MS = 1000;
-
-/** What the reader reports of a request, for the waits that are still open. */
+/** What the reader reports of a read, for the waits that are still open. */
 export interface RowListener {
   /** @param task The row; null if there is no such task. */
   onRow(ref: WaitRef, task: Task | null): void;
   onReadError(refs: readonly WaitRef[], error: unknown): void;
 }
 
+/** A row that a wait has requested. */
+interface RequestedRow {
+  readonly ref: WaitRef;
+  /** Its task; null if its key has to be resolved first. */
+  readonly id: string | null;
+  readonly requestedAtMs: number;
+}
+
+/** Most rows of one read: payloads and results may be large. */
+const ROWS = 100;
+/** How long a read holds back the next one: its connection may be dead. */
+const OVERLAP_MS = 1000;
+
 /**
- * Reads the whole rows of tasks that have ended, many at a time: rows that are requested while a read is in flight
- * share the next one.
+ * Reads the whole rows of tasks that have ended, many at a time: rows that are requested while a read is in flight share
+ * the next one.
  */
 export class EndedTaskReader {
   readonly #store: Store;
   readonly #listener: RowListener;
-  readonly #requested = new Set<WaitRef>();
+  /** Rows that have been requested and have not come. */
+  readonly #awaited = new Map<WaitRef, RequestedRow>();
+  /** Those of them that the next read is to fetch. */
+  readonly #unsent = new Map<WaitRef, RequestedRow>();
   readonly #inFlight = new Set<SharedRequest>();
   #isScheduled = false;
   #busyUntilMs = 0;
@@ -42,10 +53,16 @@ export class EndedTaskReader {
     return this.#sent;
   }
 
+  /** Whether the row of this reference has been requested and has not come. */
+  isReading(ref: WaitRef): boolean {
+    return this.#awaited.has(ref);
+  }
+
   /** @param id Its task; null if its key has to be resolved first. */
   add(ref: WaitRef, id: string | null): void {
-    ref.requestRow(id, performance.now());
-    this.#requested.add(ref);
+    const row = { ref, id, requestedAtMs: performance.now() };
+    this.#awaited.set(ref, row);
+    this.#unsent.set(ref, row);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     queueMicrotask(() => this.flush());
@@ -53,12 +70,16 @@ export class EndedTaskReader {
 
   /** Requests a row again that was requested before `sinceMs` and has not come. */
   again(ref: WaitRef, sinceMs: number): void {
-    if (ref.rowRequestedAtMs <= sinceMs) this.add(ref, ref.rowId);
+    const { id, requestedAtMs } = this.#awaited.get(ref)!;
+    if (requestedAtMs <= sinceMs) this.add(ref, id);
   }
 
   /** The wait is closed. */
   forget(wait: PendingWait): void {
-    for (const ref of wait.refs) this.#requested.delete(ref);
+    for (const ref of wait.refs) {
+      this.#awaited.delete(ref);
+      this.#unsent.delete(ref);
+    }
     for (const request of this.#inFlight) request.leave(wait);
   }
 
@@ -66,68 +87,76 @@ export class EndedTaskReader {
   flush(): void {
     this.#isScheduled = false;
     const nowMs = performance.now();
-    if (this.#requested.size === 0 || nowMs < this.#busyUntilMs) return;
-    const refs: WaitRef[] = [];
-    const rows = new Set<unknown>();
-    for (const ref of this.#requested) {
-      refs.push(ref);
-      this.#requested.delete(ref);
-      if (rows.add(ref.rowId ?? ref).size === ROWS) break;
+    if (this.#unsent.size === 0 || nowMs < this.#busyUntilMs) return;
+    const rows: RequestedRow[] = [];
+    const distinct = new Set<unknown>();
+    for (const [ref, row] of this.#unsent) {
+      rows.push(row);
+      this.#unsent.delete(ref);
+      if (distinct.add(row.id ?? ref).size === ROWS) break;
     }
     const busyUntilMs = nowMs + OVERLAP_MS;
     this.#busyUntilMs = busyUntilMs;
-    void this.#read(refs, nowMs).then(() => {
+    void this.#read(rows, nowMs).then(() => {
       if (this.#busyUntilMs === busyUntilMs) this.#busyUntilMs = 0;
       this.flush();
     });
   }
 
-  async #read(refs: readonly WaitRef[], nowMs: number): Promise<void> {
+  async #read(rows: readonly RequestedRow[], nowMs: number): Promise<void> {
     const request = new SharedRequest(
-      refs.map(({ wait }) => wait),
+      rows.map(({ ref }) => ref.wait),
       nowMs,
     );
     this.#inFlight.add(request);
-    let rows: ReadonlyMap<WaitRef, Task | null> | undefined;
+    let tasks: ReadonlyMap<WaitRef, Task | null>;
     try {
-      rows = await this.#rows(refs, request.call);
+      tasks = await this.#fetch(rows, request.call);
     } catch (error) {
-      this.#done(request, refs);
-      const open = refs.filter(({ wait }) => wait.isOpen);
-      // The rows may be too large for one answer: fewer at a time then.
-      if (WadiError.is(error) && !error.retryable && open.length > 1) {
-        for (const ref of open) ref.resumeReading();
-        const half = open.length >> 1;
-        await this.#read(open.slice(0, half), nowMs);
-        await this.#read(open.slice(half), nowMs);
-      } else this.#listener.onReadError(open, error);
+      this.#inFlight.delete(request);
+      return this.#onError(
+        rows.filter(({ ref }) => ref.wait.isOpen),
+        nowMs,
+        error,
+      );
+    }
+    this.#inFlight.delete(request);
+    for (const { ref } of rows) this.#awaited.delete(ref);
+    for (const { ref } of rows) if (ref.wait.isOpen) this.#listener.onRow(ref, tasks.get(ref) ?? null);
+  }
+
+  /** The rows may be too large for one answer: then they are read by halves. */
+  async #onError(rows: readonly RequestedRow[], nowMs: number, error: unknown): Promise<void> {
+    if (WadiError.is(error) && !error.retryable && rows.length > 1) {
+      const half = rows.length >> 1;
+      await this.#read(rows.slice(0, half), nowMs);
+      await this.#read(rows.slice(half), nowMs);
       return;
     }
-    this.#done(request, refs);
-    for (const ref of refs) if (ref.wait.isOpen) this.#listener.onRow(ref, rows.get(ref) ?? null);
+    for (const { ref } of rows) this.#awaited.delete(ref);
+    this.#listener.onReadError(
+      rows.map(({ ref }) => ref),
+      error,
+    );
   }
 
-  #done(request: SharedRequest, refs: readonly WaitRef[]): void {
-    this.#inFlight.delete(request);
-    for (const ref of refs) ref.stopReading();
-  }
-
-  async #rows(refs: readonly WaitRef[], call: OperationOptions): Promise<Map<WaitRef, Task | null>> {
-    const [first] = refs;
+  async #fetch(rows: readonly RequestedRow[], call: OperationOptions): Promise<Map<WaitRef, Task | null>> {
+    const [first] = rows;
     this.#sent++;
-    if (refs.length === 1) {
-      const { rowId, ref } = first!;
-      return new Map([[first!, await this.#store.get(rowId === null ? ref : { id: rowId }, call)]]);
+    if (rows.length === 1) {
+      const { ref, id } = first!;
+      return new Map([[ref, await this.#store.get(id === null ? ref.ref : { id }, call)]]);
     }
-    const keys = refs.filter(({ rowId }) => rowId === null);
+    const ids = new Map(rows.map(({ ref, id }) => [ref, id]));
+    const keys = rows.filter(({ id }) => id === null).map(({ ref }) => ref);
     if (keys.length > 0) {
       this.#sent++;
       const states = await readStates(this.#store, keys, call);
-      for (const ref of keys) ref.resolveRow(states.get(ref)?.id ?? null);
+      for (const ref of keys) ids.set(ref, states.get(ref)?.id ?? null);
     }
-    const ids = [...new Set(refs.flatMap(({ rowId }) => rowId ?? []))];
-    const tasks = await this.#store.getMany(ids, call);
+    const known = [...new Set(ids.values())].filter((id) => id !== null);
+    const tasks = await this.#store.getMany(known, call);
     const byId = new Map(tasks.map((task) => [task.id, task]));
-    return new Map(refs.map((ref) => [ref, byId.get(ref.rowId ?? "") ?? null]));
+    return new Map([...ids].map(([ref, id]) => [ref, byId.get(id ?? "") ?? null]));
   }
 }

@@ -95,12 +95,6 @@ export class PendingWait {
     return Math.max(this.pace.endMs, this.#resumedAtMs);
   }
 
-  /** Whether rows of its tasks are being read. */
-  get isReading(): boolean {
-    for (const { isReading } of this.#refs) if (isReading) return true;
-    return false;
-  }
-
   /** The error of its last poll; undefined once a poll has succeeded. */
   get error(): unknown {
     return this.#error;

@@ -110,7 +110,7 @@ export class PollLoop {
     let isMoved = false;
     for (const ref of [...wait.refs]) {
       const state = states.get(ref);
-      if (state === undefined || ref.isReading) continue;
+      if (state === undefined || this.#reader.isReading(ref)) continue;
       if (wait.kind === "changes") wait.events.seen!(state);
       else if (state !== null && isTerminal(state.status)) this.#reader.add(ref, state.id);
       if (state !== null && this.#follow(ref, state.id)) isMoved = true;
@@ -148,8 +148,9 @@ export class PollLoop {
   /** Its last poll was answered: what is missing now stays missing, except rows that are still being read. */
   #finish(wait: PendingWait): void {
     if (wait.kind === "many") {
-      if (!wait.isReading) this.#timeOut(wait, null, undefined);
-    } else if (!wait.isPaused && !wait.firstRef.isReading) this.#reader.add(wait.firstRef, wait.firstRef.id);
+      if (![...wait.refs].some((ref) => this.#reader.isReading(ref))) this.#timeOut(wait, null, undefined);
+    } else if (!wait.isPaused && !this.#reader.isReading(wait.firstRef))
+      this.#reader.add(wait.firstRef, wait.firstRef.id);
   }
 
   /** A failure that may pass is waited out, as long as the wait lasts. */
@@ -188,7 +189,7 @@ export class PollLoop {
   /** Reads a task whose end was reported, or polls for it. */
   #onNotified(ref: WaitRef, nowMs: number): void {
     const { wait } = ref;
-    if (ref.isReading || !wait.refs.has(ref)) return;
+    if (this.#reader.isReading(ref) || !wait.refs.has(ref)) return;
     if (wait.kind !== "changes" && "id" in ref.ref) this.#reader.add(ref, ref.ref.id);
     else if (wait.kind === "one")
       this.#reader.add(ref, null); // a replace ends a task too, and moves the key

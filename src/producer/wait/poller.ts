@@ -84,7 +84,7 @@ export class Poller {
   /** The references whose states are to be read. The last poll of a wait for one task reads its row instead. */
   #refsToPoll(wait: PendingWait, nowMs: number): WaitRef[] {
     if (wait.pace.isOver(nowMs)) wait.finalPollSent();
-    if (wait.isFinal && wait.kind === "one" && !wait.firstRef.isReading) {
+    if (wait.isFinal && wait.kind === "one" && !this.#reader.isReading(wait.firstRef)) {
       const { ref } = wait.firstRef;
       this.#reader.add(wait.firstRef, "id" in ref ? ref.id : null);
       return [];
@@ -92,7 +92,7 @@ export class Poller {
     const unread: WaitRef[] = [];
     for (const ref of wait.refs) {
       // The request that reads its row may have ended with the invocation of a platform.
-      if (ref.isReading) this.#reader.again(ref, nowMs - OVERLAP_MS);
+      if (this.#reader.isReading(ref)) this.#reader.again(ref, nowMs - OVERLAP_MS);
       else unread.push(ref);
     }
     return unread;
