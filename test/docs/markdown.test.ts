@@ -1,9 +1,8 @@
-/** Every Markdown page is readable as text, its links lead somewhere, and the paths that it names exist. */
+/** The links of every Markdown page lead somewhere, and the paths that it names exist. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 
-const COLUMNS = 120;
 const exclude = ["node_modules/**", "dist/**", ".tmp/**"];
 const pages = globSync("**/*.md", { exclude }).sort();
 const names = new Set(globSync("**/*.*", { exclude }).map((file) => posix.basename(file)));
@@ -59,13 +58,6 @@ test("the pages are found", () => {
 });
 
 describe.each(pages)("%s", (page) => {
-  test(`has no line of more than ${COLUMNS} columns`, () => {
-    const long = read(page)
-      .split("\n")
-      .flatMap((line, at) => ([...line].length > COLUMNS ? [at + 1] : []));
-    expect(long).toEqual([]);
-  });
-
   test("has no broken link", () => {
     expect(brokenLinks(page)).toEqual([]);
   });

@@ -40,12 +40,3 @@ test("every column and every index of the tasks and keys is on the page", async 
 test("the page stays short", () => {
   expect(text.split("\n").length).toBeLessThan(300);
 });
-
-test("no line of SQL has more than 120 columns", () => {
-  const wide = globSync("protocol/**/*.sql").flatMap((file) =>
-    readFileSync(file, "utf8")
-      .split("\n")
-      .flatMap((line, index) => (line.length > 120 ? [`${file}:${index + 1}`] : [])),
-  );
-  expect(wide).toEqual([]);
-});

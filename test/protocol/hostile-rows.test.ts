@@ -7,7 +7,7 @@ import { createStatementDatabase } from "../../testing/postgres-client.ts";
 const ROUNDS = 80;
 const run = promisify(execFile);
 
-describe("claims over rows that hold whatever the tables' constraints allow end, and take every due task in order", () => {
+describe("claims over any rows that the tables' constraints allow end, and take every due task in order", () => {
   test.each(["better-sqlite3", "libsql"])("on %s", { timeout: 120_000 }, async (engine) => {
     const script = `testing/hostile/sqlite-process.ts`;
     const { stdout } = await run(process.execPath, [script, engine, String(ROUNDS)], { timeout: 60_000 });

@@ -196,14 +196,20 @@ async function fill(): Promise<void> {
       root_id, concurrency_key, created_at_ms, updated_at_ms, completed_at_ms
     )
     select
-      'task_' || i, (array['resize', 'send', 'sum'])[i % 3 + 1], case when i % 13 = 0 then 'limited' else (array['default', 'mail'])[i % 2 + 1] end, status, '{}',
+      'task_' || i, (array['resize', 'send', 'sum'])[i % 3 + 1],
+      case when i % 13 = 0 then 'limited' else (array['default', 'mail'])[i % 2 + 1] end, status, '{}',
       i % 5, 1, case when status <> 'queued' then 'w:1' end, case status when 'running' then 9e12 end,
       case when i % 4 < 2 then 9e12 else i end, 'task_' || i,
       case when i % 13 = 0 then 'k' || i % 50 else '' end, 0, 0,
       case when status not in ('queued', 'running') then i end
     from generate_series(1, ${ROWS}) i
     cross join lateral (
-      select case when i % 10 < 6 then 'queued' when i % 1000 = 7 then 'running' when i % 10 = 8 then 'failed' else 'succeeded' end
+      select case
+        when i % 10 < 6 then 'queued'
+        when i % 1000 = 7 then 'running'
+        when i % 10 = 8 then 'failed'
+        else 'succeeded'
+      end
     ) s(status)`);
   await postgres.query(
     "insert into cairnq_task_keys select 'k' || id, id, 0, 0 from cairnq_tasks limit 10000",

@@ -140,11 +140,17 @@ describe("full tables without statistics", () => {
         iif(s = 'queued', null, 'w:1'), iif(s = 'running', 1, null), i, iif(i % 7 = 0, 'task_00000001', null),
         'task_00000001', iif(i % 11 = 0, 'c' || (i % 100), null),
         iif(i % 13 = 0, 'k' || (i % 50), ''), 0, 0, iif(s in ('queued', 'running'), null, i)
-      from (select i, iif(i % 10 < 6, 'queued', iif(i % 100 = 7, 'running', iif(i % 10 = 8, 'failed', 'succeeded'))) as s from n);
+      from (
+        select i,
+          iif(i % 10 < 6, 'queued', iif(i % 100 = 7, 'running', iif(i % 10 = 8, 'failed', 'succeeded'))) as s
+        from n
+      );
       insert into cairnq_task_keys select 'k' || id, id, 0, 0 from cairnq_tasks where id < 'task_00005000';
       insert into wadi_failures select id, 0, 1, 'error', 'w:1', '{}' from cairnq_tasks where id < 'task_00005000';
-      insert into wadi_limits select distinct concurrency_key, 5, 10, 1000, 0 from cairnq_tasks where concurrency_key <> '';
-      insert into wadi_limit_starts select l.key, s.value, 'w:1', 2 from wadi_limits l cross join json_each('[1,2,3]') s`);
+      insert into wadi_limits
+        select distinct concurrency_key, 5, 10, 1000, 0 from cairnq_tasks where concurrency_key <> '';
+      insert into wadi_limit_starts
+        select l.key, s.value, 'w:1', 2 from wadi_limits l cross join json_each('[1,2,3]') s`);
   });
   pinned();
 });

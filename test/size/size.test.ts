@@ -11,7 +11,7 @@ test("the core has 12 KiB at most", () => {
   expect(readCeilings().core).toBeLessThanOrEqual(12 * 1024);
 });
 
-test("a driver brings along only itself, the SQL of its dialect, argument errors and the walk over causes", async () => {
+test("a driver brings only itself, the SQL of its dialect, argument errors and the walk over causes", async () => {
   const core = ["src/core/errors/wadi-error.ts", "src/core/errors/causes.ts"];
   for (const driver of ["better-sqlite3", "libsql", "pg", "neon", "d1", "durable-object", "pglite"]) {
     const { files } = await measureBundle(driver);

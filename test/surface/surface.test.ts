@@ -69,7 +69,7 @@ test("each exported type is that of something an application calls, or says why 
   expect(unused.sort()).toEqual(Object.keys(FOR_APPLICATIONS));
 });
 
-test("everything exported is documented: its meaning, the defaults of options, and an example of what is called", () => {
+test("each export is documented: its meaning, the defaults of options, and an example of each function", () => {
   expect(missing).toEqual([]);
 });
 

@@ -1,3 +1,5 @@
+/** How the libSQL driver uses a client of a local file, which other connections may lock. */
+
 import { SerialQueue } from "../shared/serial-queue.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
 import type { LibsqlClientLike, LibsqlResultLike, LibsqlStatement } from "./libsql-client.ts";

@@ -1,3 +1,5 @@
+/** Divides the statements that a platform allows one drain. */
+
 import { monotonicMs } from "../../core/clock.ts";
 import { QueryMeter } from "../../core/session/query-meter.ts";
 import type { QueryShare, SharedQueries } from "../handler/query-share.ts";
