@@ -28,8 +28,8 @@ const ROWS = 100;
 const OVERLAP_MS = 1000;
 
 /**
- * Reads the whole rows of tasks that have ended, many at a time: rows that are requested while a read is in flight share
- * the next one.
+ * Reads the whole rows of tasks that have ended, many at a time: rows that are requested while a read is in flight
+ * share the next one.
  */
 export class EndedTaskReader {
   readonly #store: Store;
