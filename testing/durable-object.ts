@@ -1,13 +1,13 @@
 // Fresh Durable Objects with SQLite storage in workerd, and an executor that sends each call into one of them.
 
 import { join } from "node:path";
-import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import type { Executor, Row, Statement } from "../src/core/executor.ts";
 import { type DurableObjectStorageLike, durableObject } from "../src/drivers/durable-object.ts";
 import type { Call } from "./durable-object-worker.ts";
 import { offlineClient } from "./offline-client.ts";
 import type { Meter } from "./target.ts";
+import { bundleForWorker } from "./worker-bundle.ts";
 
 const LINGER_MS = 1000;
 
@@ -69,18 +69,10 @@ export async function openDurableObject(): Promise<OpenDurableObject> {
 
 /** workerd with one class of Durable Objects, which is bound under its own name. */
 export async function startDurableObjects(entryPoint: string, className: string): Promise<Miniflare> {
-  const { outputFiles } = await build({
-    entryPoints: [entryPoint],
-    bundle: true,
-    format: "esm",
-    platform: "neutral",
-    mainFields: ["module", "main"],
-    write: false,
-  });
   return new Miniflare(
     convertV4MiniflareOptions({
       modules: true,
-      script: outputFiles[0]!.text,
+      script: await bundleForWorker(entryPoint),
       compatibilityDate: "2026-08-01",
       durableObjects: { [className]: { className, useSQLite: true } },
       cf: false,

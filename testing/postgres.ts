@@ -3,9 +3,9 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
+import { freePort } from "./free-port.ts";
 import { type PostgresProgram, postgresProgram } from "./postgres-program.ts";
 
 export interface PostgresServer {
@@ -176,15 +176,4 @@ function endWithThisProcess(directory: string): void {
   });
   watchdog.unref();
   (watchdog.stdin as unknown as { unref(): void }).unref();
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }

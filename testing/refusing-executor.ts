@@ -1,6 +1,7 @@
 // An executor that refuses chosen statements with a class of error.
 
-import type { ErrorClass, Executor, Statement } from "../src/core/executor.ts";
+import type { ErrorClass, Executor } from "../src/core/executor.ts";
+import { beforeRequests } from "./before-requests.ts";
 
 class Refused extends Error {
   readonly kind: ErrorClass;
@@ -14,22 +15,14 @@ class Refused extends Error {
  * Wraps a real executor and refuses with a class of error, before anything is sent, what `which` says. Null: nothing.
  */
 export function refusing(inner: Executor, which: (sql: string) => ErrorClass | null): Executor {
-  const check = (statements: readonly Statement[]) => {
+  const checked = beforeRequests(inner, (statements) => {
     for (const { sql } of statements) {
       const kind = which(sql);
       if (kind !== null) throw new Refused(kind);
     }
-  };
+  });
   return {
-    ...inner,
-    run: async (statement) => {
-      check([statement]);
-      return inner.run(statement);
-    },
-    batch: async (statements, options) => {
-      check(statements);
-      return inner.batch(statements, options);
-    },
+    ...checked,
     classify: (error) => (error instanceof Refused ? error.kind : inner.classify(error)),
   };
 }

@@ -1,6 +1,6 @@
-import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { unstable_readConfig } from "wrangler";
+import { bundleForWorker } from "../../testing/worker-bundle.ts";
 
 export interface CloudflareRuntime {
   /** What the worker wrote to its log, in order. */
@@ -24,7 +24,7 @@ export async function startCloudflare(vars: Record<string, string>): Promise<Clo
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       modules: true,
-      script: await bundleOf(config.main!),
+      script: await bundleForWorker(config.main!),
       compatibilityDate: config.compatibility_date!,
       compatibilityFlags: config.compatibility_flags,
       d1Databases: config.d1_databases.map(({ binding }: { binding: string }) => binding),
@@ -43,16 +43,4 @@ export async function startCloudflare(vars: Record<string, string>): Promise<Clo
     },
     stop: () => miniflare.dispose(),
   };
-}
-
-async function bundleOf(entryPoint: string): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [entryPoint],
-    bundle: true,
-    format: "esm",
-    platform: "neutral",
-    mainFields: ["module", "main"],
-    write: false,
-  });
-  return outputFiles[0]!.text;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -48,8 +49,6 @@ beforeAll(async () => {
 afterAll(() => miniflare?.dispose());
 
 const ask = async (path: string) => (await fetch(new URL(path, url))).json() as Promise<string>;
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 test("a wait goes on although the request whose wait began the shared polls has ended", async () => {
   await Promise.all(["/submit?key=a", "/submit?key=b", "/submit?key=c"].map(ask));
   const short = ask("/wait?key=a&timeoutMs=700");

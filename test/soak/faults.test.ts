@@ -2,18 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { KINDS } from "../../scripts/soak/faults/kinds.ts";
+import { runSoak } from "./run-soak.ts";
 
 test("under faults of every kind nothing is lost, settled twice or failed, and workers recover within a lease", {
   timeout: 240_000,
 }, async () => {
-  const args = ["scripts/soak.ts", "--faults", "--minutes", "0.3", "--json"];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  let output = "";
-  child.stdout.on("data", (text) => {
-    output += text;
-  });
-  const [code] = await once(child, "close");
-  const result = JSON.parse(output.trimEnd().split("\n").at(-1)!);
+  const { code, output, result } = await runSoak("--faults", "--minutes", "0.3");
   const report = output.split("\n").filter((line) => /VIOLATION|failed/.test(line));
   expect(report, output).not.toContainEqual(expect.stringContaining("VIOLATION"));
   expect(result).toEqual({

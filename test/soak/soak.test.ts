@@ -1,18 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { expect, test } from "vitest";
+import { runSoak } from "./run-soak.ts";
 
 test("workers that serve lose nothing while peers are killed, Postgres restarts and the disk fills up", {
   timeout: 180_000,
 }, async () => {
-  const args = ["scripts/soak.ts", "--minutes", "0.35", "--rate", "30", "--json"];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  let output = "";
-  child.stdout.on("data", (text) => {
-    output += text;
-  });
-  const [code] = await once(child, "close");
-  const result = JSON.parse(output.trimEnd().split("\n").at(-1)!);
+  const { code, result } = await runSoak("--minutes", "0.35", "--rate", "30");
   expect(result).toMatchObject({ violations: [], lost: 0, settledTwice: 0, isFlat: true });
   expect(code).toBe(0);
   expect(result.succeeded).toBe(result.submitted);

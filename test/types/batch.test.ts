@@ -1,17 +1,10 @@
-import * as v from "valibot";
 import { expectTypeOf, test } from "vitest";
-import { defineTask, type TaskContext, type Wadi, Worker } from "../../src/index.ts";
+import { type TaskContext, type Wadi, Worker } from "../../src/index.ts";
+import { checked, plain } from "./definitions.ts";
 
 // Checked by the compiler; nothing here runs.
 declare const wadi: Wadi;
 declare const worker: Worker;
-
-const plain = defineTask<{ url: string }, { bytes: number }>({ name: "plain" });
-const checked = defineTask({
-  name: "checked",
-  payload: v.object({ n: v.pipe(v.string(), v.transform(Number)) }),
-  result: v.object({ ok: v.boolean() }),
-});
 
 test("a batch handler gets a list of contexts and gives results by id", () => {
   const _ = () => {

@@ -1,17 +1,10 @@
-import * as v from "valibot";
 import { expectTypeOf, test } from "vitest";
-import { defineTask, type Task, type Wadi, type Worker } from "../../src/index.ts";
+import type { Task, Wadi, Worker } from "../../src/index.ts";
+import { checked, plain } from "./definitions.ts";
 
 // Checked by the compiler; nothing here runs.
 declare const wadi: Wadi;
 declare const worker: Worker;
-
-const plain = defineTask<{ url: string }, { bytes: number }>({ name: "plain" });
-const checked = defineTask({
-  name: "checked",
-  payload: v.object({ n: v.pipe(v.string(), v.transform(Number)) }),
-  result: v.object({ ok: v.boolean() }),
-});
 
 test("payloads are typed where they are submitted", () => {
   const _ = () => {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Dialect } from "../../src/core/executor.ts";
 import type { Wadi } from "../../src/index.ts";
 import { internalsOf } from "../../src/producer/internals.ts";
@@ -59,8 +60,6 @@ export interface LimitedRun {
   /** Begins the tokens of the leases. */
   readonly racer: string;
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Claims and settles until no limited task is queued, and returns the ids it had. */
 export async function runLimited(wadi: Wadi, run: LimitedRun): Promise<string[]> {

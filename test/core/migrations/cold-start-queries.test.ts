@@ -1,25 +1,16 @@
 import { expect, test } from "vitest";
-import type { Executor } from "../../../src/core/executor.ts";
 import { d1 } from "../../../src/drivers/d1.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
+import { beforeRequests } from "../../../testing/before-requests.ts";
 import { openD1 } from "../../../testing/d1.ts";
 
 /** A binding whose statements are counted when they are sent, also if they fail. */
 async function counted() {
   const { binding, close } = await openD1();
-  const inner: Executor = d1(binding);
   const state = { sent: 0 };
-  const executor: Executor = {
-    ...inner,
-    run(statement) {
-      state.sent++;
-      return inner.run(statement);
-    },
-    batch(statements) {
-      state.sent += statements.length;
-      return inner.batch(statements);
-    },
-  };
+  const executor = beforeRequests(d1(binding), (statements) => {
+    state.sent += statements.length;
+  });
   return { wadi: new Wadi(executor), state, close };
 }
 

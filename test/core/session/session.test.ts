@@ -5,6 +5,7 @@ import { QueryMeter } from "../../../src/core/session/query-meter.ts";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";
+import { beforeRequests } from "../../../testing/before-requests.ts";
 import { type Loss, lossy } from "../../../testing/lossy-executor.ts";
 import { until } from "../../../testing/until.ts";
 
@@ -227,17 +228,9 @@ describe("a meter counts every statement that a call sends", () => {
     let sent = 0;
     const real = betterSqlite3(new Database(":memory:"));
     const losses: Loss[] = [];
-    const counted: Executor = {
-      ...real,
-      run(statement) {
-        sent++;
-        return real.run(statement);
-      },
-      batch(statements) {
-        sent += statements.length;
-        return real.batch(statements);
-      },
-    };
+    const counted = beforeRequests(real, (statements) => {
+      sent += statements.length;
+    });
     const wadi = new Wadi(
       lossy(counted, () => losses.shift() ?? null),
       { requestRetry: FAST },

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { pg } from "../../../src/drivers/pg.ts";
 import { classifySqlState } from "../../../src/drivers/postgres/sqlstate.ts";
 import { failure, failureClass, pgFixture, sql } from "../../../testing/pg-fixture.ts";
+import { untilOneWaitsForALock } from "../../../testing/postgres-activity.ts";
 import { until } from "../../../testing/until.ts";
 
 const db = pgFixture("create table item (id int primary key, n int); insert into item values (1, 0), (2, 0)");
@@ -40,14 +41,7 @@ describe("what the server refuses", () => {
 
     const strict = pg(db.pool({ options: "-c default_transaction_isolation=repeatable\\ read" }));
     const stale = failureClass(strict, strict.run(sql("update item set n = n + 1 where id = 1")));
-    await until(
-      async () =>
-        (
-          await db.admin.query(
-            "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-          )
-        ).rowCount === 1,
-    );
+    await untilOneWaitsForALock(db.admin);
     await holder.query("commit");
     expect(await stale).toBe("busy");
   });

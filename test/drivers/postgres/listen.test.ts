@@ -1,17 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { pg } from "../../../src/drivers/pg.ts";
 import { failure, failureClass, pgFixture, sql } from "../../../testing/pg-fixture.ts";
+import { endListeners } from "../../../testing/postgres-activity.ts";
 import { until } from "../../../testing/until.ts";
 
 const db = pgFixture("select 1");
 const notify = (channel: string, payload: string) =>
   db.admin.query("select pg_notify($1, $2)", [channel, payload]);
-const endListeners = () =>
-  db.admin.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity " +
-      "where datname = current_database() and query ilike '%listen%' and pid <> pg_backend_pid()",
-  );
-
 const unexpected = () => expect.fail("no notification should arrive here");
 
 describe("listen", () => {
@@ -92,7 +87,7 @@ describe("listen", () => {
           () => {},
           (error) => closed.push(error),
         );
-      await endListeners();
+      await endListeners(db.admin);
       await until(() => closed.length === 2);
       expect(closed.map((error) => executor.classify(error))).toEqual(["unknown", "unknown"]);
       if (kind === "client") return;

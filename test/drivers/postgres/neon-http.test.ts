@@ -8,6 +8,7 @@ import { type NeonEndpoint, startNeonEndpoint } from "../../../testing/neon-endp
 import { type Fault, fraction, nth } from "../../../testing/neon-faults.ts";
 import { failure, failureClass, sql } from "../../../testing/pg-fixture.ts";
 import { createDatabase } from "../../../testing/postgres.ts";
+import { untilOneWaitsForALock } from "../../../testing/postgres-activity.ts";
 import { neonHttp as target } from "../../../testing/targets/neon-http.ts";
 import { startTcpProxy } from "../../../testing/tcp-proxy.ts";
 import { until } from "../../../testing/until.ts";
@@ -79,14 +80,7 @@ describe("neon-http", () => {
       sql("select pg_advisory_xact_lock(7)"),
       sql("select count(*) as n from item"),
     ]);
-    await until(
-      async () =>
-        (
-          await admin.query(
-            "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-          )
-        ).rowCount === 1,
-    );
+    await untilOneWaitsForALock(admin);
     await admin.query("commit");
     expect(await waiting).toEqual([
       [{ transaction_isolation: "read committed" }],

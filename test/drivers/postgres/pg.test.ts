@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { pg } from "../../../src/drivers/pg.ts";
 import { testExecutor } from "../../../testing/driver-contract.ts";
 import { failure, pgFixture, sql } from "../../../testing/pg-fixture.ts";
+import { untilOneWaitsForALock } from "../../../testing/postgres-activity.ts";
 import { pg as target } from "../../../testing/targets/pg.ts";
-import { until } from "../../../testing/until.ts";
 
 testExecutor(target);
 
@@ -170,14 +170,7 @@ describe("isolation", () => {
     const holder = await db.client();
     await holder.query("begin; select pg_advisory_xact_lock(7); insert into item values (1)");
     const waiting = executor.batch([sql("select pg_advisory_xact_lock(7)"), count]);
-    await until(
-      async () =>
-        (
-          await db.admin.query(
-            "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-          )
-        ).rowCount === 1,
-    );
+    await untilOneWaitsForALock(db.admin);
     await holder.query("commit");
     expect((await waiting)[1]).toEqual([{ n: "1" }]);
   });

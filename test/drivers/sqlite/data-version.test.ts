@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { createClient } from "@libsql/client";
 import Database from "better-sqlite3";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
@@ -17,7 +18,6 @@ import { UNTIL_NOTIFIED } from "../../../testing/until-notified.ts";
 const directory = mkdtempSync(join(tmpdir(), "wadi-data-version-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const NO_POLLS = { pollMs: 600_000, maxPollMs: 600_000 };
 
 const closers: (() => unknown)[] = [];
@@ -49,6 +49,17 @@ async function inAnotherProcess(file: string, work: "submit" | "drain"): Promise
   const child = fork(script, [file, work], { stdio: "inherit" });
   const [code] = await once(child, "exit");
   expect(code).toBe(0);
+}
+
+/** Counts the commits of other connections that are reported, until `stop` is called. */
+async function countReports(executor: Executor) {
+  const reports = { count: 0, stop: () => {} };
+  reports.stop = await executor.listen!(
+    ["a"],
+    () => reports.count++,
+    () => {},
+  );
+  return reports;
 }
 
 describe.each(Object.keys(drivers))("%s is notified of commits by other connections to its file", (name) => {
@@ -121,20 +132,15 @@ describe.each(Object.keys(drivers))("%s is notified of commits by other connecti
     const executor = open(file);
     const other = open(file);
     await other.run({ sql: "create table notes (text text)", params: [] });
-    let signals = 0;
-    const stop = await executor.listen!(
-      ["a"],
-      () => signals++,
-      () => {},
-    );
+    const reports = await countReports(executor);
     const end = performance.now() + 1500;
     while (performance.now() < end) {
       await other.run({ sql: "insert into notes values ('theirs')", params: [] });
       await pause(1);
     }
-    stop();
-    expect(signals).toBeGreaterThan(2);
-    expect(signals).toBeLessThan(15);
+    reports.stop();
+    expect(reports.count).toBeGreaterThan(2);
+    expect(reports.count).toBeLessThan(15);
   });
 
   test("the option `listen` turns it off", () => {
@@ -150,19 +156,14 @@ test("an open transaction of the application on the handle is waited for", async
   const executor = betterSqlite3(db);
   const other = drivers.betterSqlite3!(file);
   await other.run({ sql: "create table notes (text text)", params: [] });
-  let signals = 0;
-  const stop = await executor.listen!(
-    ["a"],
-    () => signals++,
-    () => {},
-  );
+  const reports = await countReports(executor);
   db.exec("begin");
   await other.run({ sql: "insert into notes values ('theirs')", params: [] });
   await pause(80);
-  expect(signals).toBe(0);
+  expect(reports.count).toBe(0);
   db.exec("commit");
-  await until(() => signals === 1);
-  stop();
+  await until(() => reports.count === 1);
+  reports.stop();
 });
 
 test("a handle that was closed ends the subscription with its error, and a database in memory has none", async () => {

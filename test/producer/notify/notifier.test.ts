@@ -6,6 +6,7 @@ import { internalsOf } from "../../../src/producer/internals.ts";
 import { Notifier } from "../../../src/producer/notify/notifier.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pgFixture } from "../../../testing/pg-fixture.ts";
+import { endListeners } from "../../../testing/postgres-activity.ts";
 import { sentOperations } from "../../../testing/sent-operations.ts";
 import { until } from "../../../testing/until.ts";
 import { UNTIL_NOTIFIED } from "../../../testing/until-notified.ts";
@@ -232,12 +233,6 @@ describe("a lost connection", () => {
 
 describe("notifications of Postgres", () => {
   const db = pgFixture("select 1");
-  const killListeners = () =>
-    db.admin.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and query ilike 'listen%' and pid <> pg_backend_pid()`,
-    );
-
   test("report to a Wadi what another did, and again after its connection was killed", async () => {
     const mine = new Wadi(pg(db.pool()));
     const theirs = new Wadi(pg(db.pool()));
@@ -259,7 +254,7 @@ describe("notifications of Postgres", () => {
       await theirs.cancel(id);
       reported.length = 0;
       if (round === 1) break;
-      await killListeners();
+      await endListeners(db.admin);
       await until(() => mine.wakeSource === "polling");
       expect(reported).toEqual([null]);
       await until(() => mine.wakeSource === "listening");

@@ -3,22 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "@libsql/client";
 import pg from "pg";
-import * as v from "valibot";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { libsql } from "../../../src/drivers/libsql.ts";
 import { pg as pgExecutor } from "../../../src/drivers/pg.ts";
-import { AlreadyExists, defineTask, Wadi } from "../../../src/index.ts";
+import { AlreadyExists, Wadi } from "../../../src/index.ts";
 import { startHranaServer } from "../../../testing/hrana-server.ts";
 import { createDatabase } from "../../../testing/postgres.ts";
+import { untilOneWaitsForALock } from "../../../testing/postgres-activity.ts";
 import { until } from "../../../testing/until.ts";
-
-const laterSchema = v.objectAsync({
-  n: v.pipeAsync(
-    v.number(),
-    v.checkAsync(async (n) => n > 0),
-  ),
-});
-const later = defineTask({ name: "later", payload: laterSchema });
+import { later } from "./later-task.ts";
 
 describe("in a transaction of node-pg", () => {
   let pool: pg.Pool;
@@ -77,12 +70,7 @@ describe("in a transaction of node-pg", () => {
       other.then(() => {
         waited = false;
       });
-      await until(async () => {
-        const { rows } = await pool.query(
-          "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-        );
-        return rows.length === 1;
-      });
+      await untilOneWaitsForALock(pool);
       expect(waited).toBe(true);
       await client.query("commit");
       expect(await other).toMatchObject({ id: first.id, outcome: "reused" });

@@ -2,19 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import * as v from "valibot";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
-import { AlreadyExists, defineTask, Wadi } from "../../../src/index.ts";
+import { AlreadyExists, Wadi } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";
-
-const laterSchema = v.objectAsync({
-  n: v.pipeAsync(
-    v.number(),
-    v.checkAsync(async (n) => n > 0),
-  ),
-});
-const later = defineTask({ name: "later", payload: laterSchema });
+import { later } from "./later-task.ts";
 
 describe("in a transaction of better-sqlite3", () => {
   let db: Database.Database;

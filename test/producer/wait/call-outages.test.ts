@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { DriverError, TaskTimeout, Wadi, Worker } from "../../../src/index.ts";
 import { type Loss, lossy } from "../../../testing/lossy-executor.ts";
@@ -5,8 +6,6 @@ import { memoryWadi } from "../../../testing/memory.ts";
 import { until } from "../../../testing/until.ts";
 
 const FAST = { baseMs: 1, capMs: 1 };
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** A client whose submits meet `loss.of`, and a second one on the same database that meets nothing. */
 async function lossyWadi() {
   const loss = { of: null as Loss };

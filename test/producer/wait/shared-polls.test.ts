@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import type { Executor } from "../../../src/driver.ts";
 import { pg } from "../../../src/drivers/pg.ts";
@@ -9,7 +10,6 @@ import { pgFixture } from "../../../testing/pg-fixture.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 import { until } from "../../../testing/until.ts";
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const entries = (count: number) => Array.from({ length: count }, (_, payload) => ({ payload }));
 const work = (wadi: Wadi) => new Worker(wadi).task("a", ({ payload }) => payload);
 

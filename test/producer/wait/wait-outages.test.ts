@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import pgClient from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ErrorClass, Executor } from "../../../src/core/executor.ts";
@@ -5,8 +6,6 @@ import { pg } from "../../../src/drivers/pg.ts";
 import { TaskTimeout, Wadi, Worker } from "../../../src/index.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { type PostgresServer, startPostgres } from "../../../testing/postgres.ts";
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 class Away extends Error {}
 

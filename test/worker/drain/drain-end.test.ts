@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ErrorClass, Executor } from "../../../src/core/executor.ts";
@@ -10,8 +11,6 @@ import { pickTargets } from "../../../testing/targets.ts";
 
 const entries = (count: number, options = {}) =>
   Array.from({ length: count }, (_, payload) => ({ payload, ...options }));
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
 const TARGETS = ["better-sqlite3-memory", "libsql-http", "d1", "durable-object", "pg", "neon-http"] as const;
 
 describe.each(pickTargets(TARGETS))("a drain does not end too soon, on $name", (target) => {

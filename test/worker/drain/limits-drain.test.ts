@@ -1,10 +1,9 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { type DrainSummary, Wadi, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("drains on $name", (target) => {
   test("two workers together keep to a key's concurrency, and leave nothing behind", async () => {

@@ -1,35 +1,24 @@
+import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import type { Executor } from "../../../src/core/executor.ts";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { d1 } from "../../../src/drivers/d1.ts";
 import { type DrainSummary, Wadi, Worker, type WorkerOptions } from "../../../src/index.ts";
+import { beforeRequests } from "../../../testing/before-requests.ts";
 import { openD1 } from "../../../testing/d1.ts";
 
 const entries = (count: number, options = {}) =>
   Array.from({ length: count }, (_, payload) => ({ payload, ...options }));
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
 /** An executor that counts statements, and refuses all after the first `limit` of an invocation. */
 function counted(inner: Executor, limit = Number.POSITIVE_INFINITY) {
   const state = { sent: 0, refused: 0 };
-  const count = (statements: number) => {
-    state.sent += statements;
+  const executor = beforeRequests(inner, (statements) => {
+    state.sent += statements.length;
     if (state.sent <= limit) return;
     state.refused++;
     throw new Error("D1_ERROR: too many API requests by single worker invocation.");
-  };
-  const executor: Executor = {
-    ...inner,
-    async run(statement) {
-      count(1);
-      return inner.run(statement);
-    },
-    async batch(statements, options) {
-      count(statements.length);
-      return inner.batch(statements, options);
-    },
-  };
+  });
   return { executor, state };
 }
 

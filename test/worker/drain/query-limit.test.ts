@@ -1,34 +1,22 @@
+import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import type { Executor } from "../../../src/core/executor.ts";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { type Handler, QueryLimit, type TaskContext, Wadi, Worker } from "../../../src/index.ts";
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+import { beforeRequests } from "../../../testing/before-requests.ts";
 
 /** Drains 20 tasks in invocations of 50 queries each, as on the free plan of D1, each with a new worker. */
 async function drainAll(handler: Handler, maxAttempts: number, maxQueries = 40) {
   const inner = betterSqlite3(new Database(":memory:"));
   let sent = 0;
   let refused = 0;
-  const count = (statements: number) => {
-    sent += statements;
+  const limited = { ...inner, limits: { ...inner.limits, maxQueries } };
+  const executor = beforeRequests(limited, (statements) => {
+    sent += statements.length;
     if (sent <= 50) return;
     refused++;
     throw new Error("D1_ERROR: too many API requests by single worker invocation.");
-  };
-  const executor: Executor = {
-    ...inner,
-    limits: { ...inner.limits, maxQueries },
-    async run(statement) {
-      count(1);
-      return inner.run(statement);
-    },
-    async batch(statements, options) {
-      count(statements.length);
-      return inner.batch(statements, options);
-    },
-  };
+  });
   const producer = new Wadi(inner);
   await producer.submitMany(
     "a",

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { Pool } from "pg";
 import { describe, expect, test } from "vitest";
@@ -14,8 +15,6 @@ import { until } from "../../../testing/until.ts";
 
 const QUICK = { requestRetry: { tries: 1 } };
 const POLLS: WorkerOptions = { pollMs: 5, maxPollMs: 10 };
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** A Wadi on a real SQLite whose settlements are refused while `state.kind` says so, and one that reads. */
 async function refusedWadi() {
   const inner = betterSqlite3(new Database(":memory:"));

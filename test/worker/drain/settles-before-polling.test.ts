@@ -1,26 +1,17 @@
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import type { Executor } from "../../../src/driver.ts";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
+import { beforeRequests } from "../../../testing/before-requests.ts";
 import { until } from "../../../testing/until.ts";
 
 /** A client that notes the SQL of each request. */
 function notingWadi() {
   const executor = betterSqlite3(new Database(":memory:"));
   const requests: string[] = [];
-  const note = (...sql: string[]) => requests.push(sql.join("\n"));
-  const noting: Executor = {
-    ...executor,
-    run(statement) {
-      note(statement.sql);
-      return executor.run(statement);
-    },
-    batch(statements) {
-      note(...statements.map(({ sql }) => sql));
-      return executor.batch(statements);
-    },
-  };
+  const noting = beforeRequests(executor, (sent) => {
+    requests.push(sent.map(({ sql }) => sql).join("\n"));
+  });
   const { statements } = executor.protocol;
   const has = (request: string, name: keyof typeof statements) => request.includes(statements[name]!.sql);
   const label = (request: string) =>
@@ -44,28 +35,30 @@ test("a worker that has claimed all due tasks settles them before it polls again
   await ended;
 });
 
-test("after a claim that brought all it asked for, the settlement claims too", async () => {
-  const { wadi, sent, requests } = notingWadi();
-  await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
-  const worker = new Worker(wadi, { concurrency: 2 }).task("a", ({ payload }) => payload);
+/** Runs the worker until its queue is empty: its first settlement must claim too. */
+async function expectClaimWithSettlement(worker: Worker, { sent, requests }: ReturnType<typeof notingWadi>) {
   requests.length = 0;
   const ended = worker.run();
   await until(() => sent().length > 3);
   expect(sent()).toEqual(["poll", "settle+poll", "settle", "poll"]);
   await worker.stop();
   await ended;
+}
+
+test("after a claim that brought all it asked for, the settlement claims too", async () => {
+  const client = notingWadi();
+  const { wadi } = client;
+  await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
+  const worker = new Worker(wadi, { concurrency: 2 }).task("a", ({ payload }) => payload);
+  await expectClaimWithSettlement(worker, client);
 });
 
 test("after a claim that left tasks waiting for a limit, the settlement claims too, since it makes room", async () => {
-  const { wadi, sent, requests } = notingWadi();
+  const client = notingWadi();
+  const { wadi } = client;
   const entry = { payload: 1, limits: { key: "k", concurrency: 1 } };
   await wadi.submitMany("a", [entry, entry, entry]);
   const worker = new Worker(wadi).task("a", ({ payload }) => payload);
   await worker.drain({ maxTasks: 1 });
-  requests.length = 0;
-  const ended = worker.run();
-  await until(() => sent().length > 3);
-  expect(sent()).toEqual(["poll", "settle+poll", "settle", "poll"]);
-  await worker.stop();
-  await ended;
+  await expectClaimWithSettlement(worker, client);
 });

@@ -3,17 +3,12 @@ import { pg } from "../../../src/drivers/pg.ts";
 import { Wadi, Worker, type WorkerOptions } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";
 import { pgFixture } from "../../../testing/pg-fixture.ts";
+import { endListeners } from "../../../testing/postgres-activity.ts";
 import { until } from "../../../testing/until.ts";
 
 const db = pgFixture("select 1");
 const NO_POLLS: WorkerOptions = { pollMs: 3_600_000, maxPollMs: 3_600_000 };
 const echo = ({ payload }: { payload: unknown }) => payload;
-
-const killListeners = () =>
-  db.admin.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity
-     where datname = current_database() and query ilike 'listen%' and pid <> pg_backend_pid()`,
-  );
 
 test("Postgres notifies a worker of submits of other clients, again after its connection was lost", async () => {
   const wadi = new Wadi(pg(db.pool()));
@@ -34,7 +29,7 @@ test("Postgres notifies a worker of submits of other clients, again after its co
     for (const round of [1, 2]) {
       expect(await theirs.call("a", round, { timeoutMs: 20_000 })).toBe(round);
       if (round === 2) break;
-      await killListeners();
+      await endListeners(db.admin);
       await until(() => worker.stats().wakeSource === "polling");
       await until(() => worker.stats().wakeSource === "listening", 20_000);
     }
