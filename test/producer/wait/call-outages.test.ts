@@ -6,6 +6,7 @@ import { memoryWadi } from "../../../testing/memory.ts";
 import { until } from "../../../testing/until.ts";
 
 const FAST = { baseMs: 1, capMs: 1 };
+
 /** A client whose submits meet `loss.of`, and a second one on the same database that meets nothing. */
 async function lossyWadi() {
   const loss = { of: null as Loss };

@@ -15,6 +15,7 @@ import { until } from "../../../testing/until.ts";
 
 const QUICK = { requestRetry: { tries: 1 } };
 const POLLS: WorkerOptions = { pollMs: 5, maxPollMs: 10 };
+
 /** A Wadi on a real SQLite whose settlements are refused while `state.kind` says so, and one that reads. */
 async function refusedWadi() {
   const inner = betterSqlite3(new Database(":memory:"));
