@@ -1,3 +1,5 @@
+// The command `npm run conformance`: its report and its exit code.
+
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,5 @@
+// Every scenario of the protocol holds on every database.
+
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Arena, openArena } from "../../testing/conformance/arena.ts";
 import { loadScenarios, OWN_SCENARIOS } from "../../testing/conformance/scenario.ts";

@@ -1,3 +1,5 @@
+// The scenarios of the protocol use every operation, argument and assertion that the interpreter knows.
+
 import { describe, expect, it } from "vitest";
 import { assertionsOf } from "../../testing/conformance/expectations.ts";
 import { operations } from "../../testing/conformance/operations.ts";

@@ -1,3 +1,5 @@
+// The protocol's limits in time hold to the millisecond.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { internalsOf } from "../../src/producer/internals.ts";
 import { Wadi } from "../../src/producer/wadi.ts";

@@ -1,3 +1,5 @@
+// A scenario that does not hold fails with what was expected and found.
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

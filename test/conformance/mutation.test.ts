@@ -1,3 +1,5 @@
+// The scenarios notice each wrong predicate that is put into the SQL.
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Arena, openArena } from "../../testing/conformance/arena.ts";
 import { MUTATIONS, type Mutation, mutated } from "../../testing/conformance/mutations.ts";

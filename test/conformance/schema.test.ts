@@ -1,3 +1,5 @@
+// The scenarios hold in a separate schema of Postgres, and nothing is written outside of it.
+
 import { neon } from "@neondatabase/serverless";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,3 +1,5 @@
+// Names, queues and keys of the longest lengths fit into every index.
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineTask, Wadi, Worker } from "../../src/index.ts";
 import type { OpenTarget } from "../../testing/target.ts";

@@ -1,3 +1,5 @@
+// The form and the order of the ids of tasks.
+
 import { expect, test } from "vitest";
 import { newTaskId, ulid } from "../../src/core/ulid.ts";
 

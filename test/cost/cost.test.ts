@@ -1,3 +1,5 @@
+// No operation costs more round trips, statements or rows than its ceiling.
+
 import { execFile } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { dearer, readCeilings } from "../../scripts/cost/ceilings.ts";

@@ -1,3 +1,5 @@
+// How many round trips a task costs in a large drain.
+
 import Database from "better-sqlite3";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

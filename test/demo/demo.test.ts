@@ -1,3 +1,5 @@
+// The demo runs to its end, through a killed worker.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync, mkdtempSync, readdirSync, rmSync } from "node:fs";

@@ -1,3 +1,5 @@
+// The report that the demo makes of a text file.
+
 import { describe, expect, it } from "vitest";
 import { reportOn } from "../../examples/demo/report.ts";
 

@@ -1,3 +1,5 @@
+// The page on the drivers has their limits and capabilities.
+
 import { readFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { Pool } from "pg";

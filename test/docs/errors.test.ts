@@ -1,3 +1,5 @@
+// The pages list every error class and code.
+
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import * as wadi from "../../src/index.ts";

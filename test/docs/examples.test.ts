@@ -1,3 +1,5 @@
+// The examples of the documentation and of docstrings compile and run.
+
 import { describe, expect, test } from "vitest";
 import { documents, examplesOf, extract, run, typeErrors } from "../../testing/doc-examples.ts";
 import { EXAMPLE_GLOBALS, examplesIn, sourceExamples } from "../../testing/source-examples.ts";

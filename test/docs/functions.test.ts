@@ -1,3 +1,5 @@
+// The page on the functions names each import that a copy must replace.
+
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { entryPoints } from "../../scripts/build/declarations.ts";

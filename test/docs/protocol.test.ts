@@ -1,3 +1,5 @@
+// The page of the protocol lists every statement, column and index.
+
 import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { expect, test } from "vitest";

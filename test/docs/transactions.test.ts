@@ -1,3 +1,5 @@
+// The examples of transactional submits commit tasks with rows.
+
 import { neon } from "@neondatabase/serverless";
 import pg from "pg";
 import { expect, test } from "vitest";

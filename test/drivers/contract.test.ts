@@ -1,3 +1,5 @@
+// The contract of an executor, on every database.
+
 import { testExecutor } from "../../testing/driver-contract.ts";
 import { targets } from "../../testing/targets.ts";
 

@@ -1,3 +1,5 @@
+// An executor whose client was closed fails without a wait.
+
 import { createClient } from "@libsql/client";
 import { neon } from "@neondatabase/serverless";
 import Database from "better-sqlite3";

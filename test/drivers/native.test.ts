@@ -1,3 +1,5 @@
+// Statements of Wadi in a batch of the client.
+
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { d1 } from "../../src/drivers/d1.ts";

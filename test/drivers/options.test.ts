@@ -1,3 +1,5 @@
+// Wrong options and wrong clients of a driver are refused with what it takes.
+
 import { PGlite } from "@electric-sql/pglite";
 import { createClient } from "@libsql/client";
 import { neon } from "@neondatabase/serverless";

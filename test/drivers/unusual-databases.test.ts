@@ -1,3 +1,5 @@
+// Databases with unusual encodings and settings.
+
 import { randomUUID } from "node:crypto";
 import Database from "better-sqlite3";
 import { Client, Pool } from "pg";

@@ -1,3 +1,5 @@
+// The examples for Drizzle run.
+
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { createDatabase } from "../../testing/postgres.ts";

@@ -1,3 +1,5 @@
+// The executor of a Drizzle database.
+
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Task, type Wadi, Worker } from "../../src/index.ts";

@@ -1,3 +1,5 @@
+// Drizzle over Neon: parsers of types, and the schema of the tables.
+
 import { neon, types } from "@neondatabase/serverless";
 import { drizzle } from "drizzle-orm/neon-http";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";

@@ -1,3 +1,5 @@
+// What `fromDrizzle` refuses.
+
 import { readFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { drizzle as betterSqlite3 } from "drizzle-orm/better-sqlite3";

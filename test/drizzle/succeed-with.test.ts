@@ -1,3 +1,5 @@
+// Queries of Drizzle that are committed with a settlement.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Wadi, Worker } from "../../src/index.ts";
 import { OWN, withOrders } from "./application-tables.ts";

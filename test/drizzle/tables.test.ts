@@ -1,3 +1,5 @@
+// The tables for Drizzle are those that the migrations create.
+
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vitest";
 import type { Executor } from "../../src/core/executor.ts";
 import { decodeTask } from "../../src/core/operations/decode-task.ts";

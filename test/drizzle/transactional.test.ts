@@ -1,3 +1,5 @@
+// Submits in transactions and batches of Drizzle.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { TransactionClient, Wadi } from "../../src/index.ts";
 import { OWN, withOrders } from "./application-tables.ts";

@@ -1,3 +1,5 @@
+// Drizzle on D1 and in a Durable Object, in workerd.
+
 import { join } from "node:path";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";

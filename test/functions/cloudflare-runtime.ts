@@ -1,3 +1,5 @@
+// The Cloudflare worker of this repository in a local runtime.
+
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { unstable_readConfig } from "wrangler";
 import { bundleForWorker } from "../../testing/worker-bundle.ts";

@@ -1,3 +1,5 @@
+// The Cloudflare worker in workerd.
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CloudflareRuntime, startCloudflare } from "./cloudflare-runtime.ts";
 

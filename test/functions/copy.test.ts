@@ -1,3 +1,5 @@
+// The functions can be copied into an application.
+
 import { globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { expect, it } from "vitest";

@@ -1,3 +1,5 @@
+// The command `npm run dev:cloudflare`.
+
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";

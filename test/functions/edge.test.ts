@@ -1,3 +1,5 @@
+// Bundles of Wadi run in an edge runtime without Node.
+
 import { EdgeVM } from "@edge-runtime/vm";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,5 @@
+// Requests of one worker share a Wadi, though a request's polls end with it.
+
 import { setTimeout as pause } from "node:timers/promises";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";

@@ -1,3 +1,5 @@
+// The build of the functions for Vercel.
+
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,3 +1,5 @@
+// The functions for Vercel, on libSQL and on Neon.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

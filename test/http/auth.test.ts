@@ -1,3 +1,5 @@
+// The check of tokens.
+
 import { describe, expect, it, vi } from "vitest";
 import { bearerToken, tokenCheck } from "../../src/http/auth.ts";
 import { openFixture, SECRET } from "../../testing/http-fixture.ts";

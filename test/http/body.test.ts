@@ -1,3 +1,5 @@
+// Bodies of requests that are large, slow or cut off.
+
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";

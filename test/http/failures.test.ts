@@ -1,3 +1,5 @@
+// What the HTTP handler answers if the database fails.
+
 import Database from "better-sqlite3";
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { ErrorClass, Executor } from "../../src/driver.ts";

@@ -1,3 +1,5 @@
+// Every key can be addressed over HTTP, and no other task is reached.
+
 import { describe, expect, it } from "vitest";
 import { openFixture } from "../../testing/http-fixture.ts";
 

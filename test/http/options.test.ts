@@ -1,3 +1,5 @@
+// Wrong options of the HTTP handler are refused.
+
 import { expect, test } from "vitest";
 import { createHandler } from "../../src/http/index.ts";
 import { openFixture } from "../../testing/http-fixture.ts";

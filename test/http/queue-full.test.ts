@@ -1,3 +1,5 @@
+// Full queues, debounce and throttle over HTTP.
+
 import Database from "better-sqlite3";
 import { expect, it } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";

@@ -1,3 +1,5 @@
+// Requests that the HTTP handler refuses.
+
 import { describe, expect, it } from "vitest";
 import { createHandler } from "../../src/http/index.ts";
 import { type CallOptions, openFixture } from "../../testing/http-fixture.ts";

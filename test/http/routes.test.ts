@@ -1,3 +1,5 @@
+// The routes of the HTTP handler.
+
 import { describe, expect, it } from "vitest";
 import { double, openFixture, SECRET } from "../../testing/http-fixture.ts";
 

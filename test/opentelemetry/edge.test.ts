@@ -1,3 +1,5 @@
+// The OpenTelemetry hooks in an edge runtime.
+
 import { EdgeVM } from "@edge-runtime/vm";
 import { build } from "esbuild";
 import { expect, test } from "vitest";

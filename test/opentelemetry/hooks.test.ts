@@ -1,3 +1,5 @@
+// The spans of the OpenTelemetry hooks.
+
 import { context, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Task, TaskContext, WorkerEvent } from "../../src/index.ts";

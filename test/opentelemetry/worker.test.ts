@@ -1,3 +1,5 @@
+// Traces from a submit in one process to its run in another.
+
 import { context, propagation, SpanStatusCode, trace } from "@opentelemetry/api";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

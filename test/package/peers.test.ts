@@ -1,3 +1,5 @@
+// npm installs the package next to any version of its optional peers.
+
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,5 @@
+// Wrong options of calls and waits are refused before anything is sent.
+
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";

@@ -1,3 +1,5 @@
+// Wrong arguments of submits are refused before anything is sent.
+
 import Database from "better-sqlite3";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";

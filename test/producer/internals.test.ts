@@ -1,3 +1,5 @@
+// The internals of a Wadi are hidden from applications.
+
 import { expect, test } from "vitest";
 import { type Wadi, Worker } from "../../src/index.ts";
 import { internalsOf } from "../../src/producer/internals.ts";

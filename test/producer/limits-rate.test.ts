@@ -1,3 +1,5 @@
+// Limits of starts in a period.
+
 import { describe, expect, test } from "vitest";
 import { Wadi } from "../../src/index.ts";
 import { internalsOf } from "../../src/producer/internals.ts";

@@ -1,3 +1,5 @@
+// Limits of tasks that run at once.
+
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ClaimPool, Lane } from "../../src/core/operations/claim-pools.ts";
 import type { ClaimResult } from "../../src/core/operations/claim-result.ts";

@@ -1,3 +1,5 @@
+// The depth of a queue, and its headroom.
+
 import { describe, expect, it } from "vitest";
 import { Wadi } from "../../src/index.ts";
 import { pickTargets } from "../../testing/targets.ts";

@@ -1,3 +1,5 @@
+// Options with the names of other SDKs are refused with Wadi's name.
+
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";

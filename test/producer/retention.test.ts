@@ -1,3 +1,5 @@
+// Sweeps of ended tasks by rules of retention.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import type { Settlement } from "../../src/core/operations/settle.ts";
 import { type RetentionRule, Wadi, Worker } from "../../src/index.ts";

@@ -1,3 +1,5 @@
+// Claims over rows with any values that the constraints allow.
+
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";

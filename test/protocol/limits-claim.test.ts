@@ -1,3 +1,5 @@
+// Random claims with limits, compared with a plain model.
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Lane } from "../../src/core/operations/claim-pools.ts";
 import { groupsJson } from "../../testing/groups-json.ts";

@@ -1,3 +1,5 @@
+// Claims of the Postgres dialect, alone and at once.
+
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { groupsJson } from "../../testing/groups-json.ts";
 import {

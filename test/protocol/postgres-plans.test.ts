@@ -1,3 +1,5 @@
+// The query plan of each statement on Postgres.
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { StatementName, StatementParams } from "../../src/core/generated/statements.ts";
 import { bind } from "../../src/core/operations/statement.ts";

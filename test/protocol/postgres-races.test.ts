@@ -1,3 +1,5 @@
+// Racing statements on Postgres.
+
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Row } from "../../src/core/executor.ts";
 import { groupsJson } from "../../testing/groups-json.ts";

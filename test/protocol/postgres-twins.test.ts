@@ -1,3 +1,5 @@
+// The two dialects leave the same rows.
+
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Row, Value } from "../../src/core/executor.ts";

@@ -1,3 +1,5 @@
+// The query plan of each statement on SQLite.
+
 import Database from "better-sqlite3";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { StatementName } from "../../src/core/generated/statements.ts";

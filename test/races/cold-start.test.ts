@@ -1,3 +1,5 @@
+// Processes that open an empty database at once.
+
 import { afterAll, expect, test } from "vitest";
 import { query } from "../../testing/races/audit.ts";
 import { openDatabase } from "../../testing/races/databases.ts";

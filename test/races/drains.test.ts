@@ -1,3 +1,5 @@
+// Workers in several processes that drain one database.
+
 import { afterAll, expect, test } from "vitest";
 import { findFaults, readMoves, startAudit } from "../../testing/races/audit.ts";
 import { openDatabase, type RaceTarget } from "../../testing/races/databases.ts";

@@ -1,3 +1,5 @@
+// Connections that submit the same keys at once.
+
 import { afterAll, expect, test } from "vitest";
 import { openDatabase, RACE_TARGETS } from "../../testing/races/databases.ts";
 import type { KeyedAnswer } from "../../testing/races/jobs.ts";

@@ -1,3 +1,5 @@
+// Workers that are killed or frozen at random.
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";

@@ -1,3 +1,5 @@
+// Claimers that race for limited tasks.
+
 import { afterAll, expect, test } from "vitest";
 import { query } from "../../testing/races/audit.ts";
 import {

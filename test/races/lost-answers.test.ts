@@ -1,3 +1,5 @@
+// One answer in ten is lost after its commit.
+
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Wadi } from "../../src/index.ts";
 import { startHranaServer } from "../../testing/hrana-server.ts";

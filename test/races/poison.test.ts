@@ -1,3 +1,5 @@
+// A task that kills the processes of its workers.
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";

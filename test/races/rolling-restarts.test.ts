@@ -1,3 +1,5 @@
+// Workers that are restarted one after the other under load.
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { DrainSummary } from "../../src/index.ts";

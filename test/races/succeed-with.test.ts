@@ -1,3 +1,5 @@
+// Settlements with rows of the application, while leases are lost.
+
 import { afterAll, expect, test } from "vitest";
 import type { Wadi } from "../../src/index.ts";
 import { startHranaServer } from "../../testing/hrana-server.ts";

@@ -1,3 +1,5 @@
+// The command lines of the tools.
+
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,5 @@
+// The Postgres of the tests, where they run as root.
+
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { arch, platform, tmpdir } from "node:os";

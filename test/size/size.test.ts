@@ -1,3 +1,5 @@
+// No bundle is larger than its ceiling or has files that it does not need.
+
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { bundles, measureBundle, readCeilings } from "../../scripts/size/bundles.ts";

@@ -1,3 +1,5 @@
+// The verdict of the soak with faults over what its ledger shows.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

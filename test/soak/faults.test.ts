@@ -1,3 +1,5 @@
+// A short soak with faults.
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";

@@ -1,3 +1,5 @@
+// The report of the soak over what its ledger shows.
+
 import { describe, expect, test } from "vitest";
 import { memoryOf } from "../../scripts/soak/memory.ts";
 import { verdictOf } from "../../scripts/soak/verdict.ts";

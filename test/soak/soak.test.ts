@@ -1,3 +1,5 @@
+// A short soak with kills, restarts and full disks.
+
 import { expect, test } from "vitest";
 import { runSoak } from "./run-soak.ts";
 

@@ -1,3 +1,5 @@
+// The public surface: its snapshot, its documentation and its changelog.
+
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { missingComments } from "../../scripts/surface/comments.ts";

@@ -1,3 +1,5 @@
+// The Hrana server that the tests of libSQL use.
+
 import { type Client, createClient } from "@libsql/client";
 import { afterEach, describe, expect, it } from "vitest";
 import { startHranaServer } from "../../testing/hrana-server.ts";

@@ -1,3 +1,5 @@
+// Types of batch handlers.
+
 import { expectTypeOf, test } from "vitest";
 import { type TaskContext, type Wadi, Worker } from "../../src/index.ts";
 import { checked, plain } from "./definitions.ts";

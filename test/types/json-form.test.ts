@@ -1,3 +1,5 @@
+// Types of values after JSON.
+
 import * as v from "valibot";
 import { expectTypeOf, test } from "vitest";
 import { defineTask, type Json, type JsonForm, type Task, type Wadi, type Worker } from "../../src/index.ts";

@@ -1,3 +1,5 @@
+// Types of limits, retention and histories.
+
 import * as v from "valibot";
 import { expectTypeOf, test } from "vitest";
 import { defineTask, type TaskFailure, type TaskStatus, type Wadi } from "../../src/index.ts";

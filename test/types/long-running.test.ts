@@ -1,3 +1,5 @@
+// Types of long-running workers.
+
 import { expectTypeOf, test } from "vitest";
 import { type DrainSummary, type Wadi, Worker, type WorkerStats } from "../../src/index.ts";
 

@@ -1,3 +1,5 @@
+// A wrong argument is a compile error at the mistake, not at the whole call.
+
 import type Database from "better-sqlite3";
 import * as v from "valibot";
 import { expectTypeOf, test } from "vitest";

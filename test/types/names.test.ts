@@ -1,3 +1,5 @@
+// Types that an application names.
+
 import type Database from "better-sqlite3";
 import { expectTypeOf, test } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";

@@ -1,3 +1,5 @@
+// Types of statements and transactions, by the client of an executor.
+
 import type { Client, InStatement } from "@libsql/client";
 import type { NeonQueryFunction } from "@neondatabase/serverless";
 import type Database from "better-sqlite3";

@@ -1,3 +1,5 @@
+// Types of waits, watches and options of a Wadi.
+
 import { expectTypeOf, test } from "vitest";
 import type { Executor } from "../../src/driver.ts";
 import type { SubmittedTask, Task, TaskState } from "../../src/index.ts";

@@ -1,3 +1,5 @@
+// Types of transactional submits.
+
 import type { InStatement } from "@libsql/client";
 import type { NeonQueryFunction, NeonQueryPromise } from "@neondatabase/serverless";
 import { expectTypeOf, test } from "vitest";

@@ -1,3 +1,5 @@
+// Types of payloads, results and handlers.
+
 import { expectTypeOf, test } from "vitest";
 import type { Task, Wadi, Worker } from "../../src/index.ts";
 import { checked, plain } from "./definitions.ts";

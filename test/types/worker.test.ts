@@ -1,3 +1,5 @@
+// Types of workers, contexts and events.
+
 import { expectTypeOf, test } from "vitest";
 import {
   type DrainSummary,

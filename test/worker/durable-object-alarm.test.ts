@@ -1,3 +1,5 @@
+// Drains that the alarm of a Durable Object starts.
+
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { AlarmReport } from "../../testing/alarm-object.ts";

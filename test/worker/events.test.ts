@@ -1,3 +1,5 @@
+// The events that a worker emits.
+
 import Database from "better-sqlite3";
 import { expect, test, vi } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";

@@ -1,3 +1,5 @@
+// What is stored of an error that a handler threw.
+
 import { runInNewContext } from "node:vm";
 import { describe, expect, test, vi } from "vitest";
 import { envelopeOf } from "../../../src/core/errors/error-envelope.ts";

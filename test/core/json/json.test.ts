@@ -1,3 +1,5 @@
+// Values that JSON cannot hold are refused with their place.
+
 import { describe, expect, test } from "vitest";
 import { encodeJson, type JsonTarget } from "../../../src/core/json/json.ts";
 

@@ -1,3 +1,5 @@
+// Values that JSON would change are refused; plain values are accepted.
+
 import { runInNewContext } from "node:vm";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";

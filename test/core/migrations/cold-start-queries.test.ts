@@ -1,3 +1,5 @@
+// A first call on an empty D1 keeps within the queries of one invocation.
+
 import { expect, test } from "vitest";
 import { d1 } from "../../../src/drivers/d1.ts";
 import { Wadi, Worker } from "../../../src/index.ts";

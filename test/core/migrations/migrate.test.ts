@@ -1,3 +1,5 @@
+// Migrations of empty databases, and of databases that another SDK made.
+
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { migrationScript } from "../../../src/core/migrations/migration-script.ts";

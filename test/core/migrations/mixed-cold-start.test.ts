@@ -1,3 +1,5 @@
+// Wadi and another SDK migrate an empty Postgres at the same time.
+
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { pg as executorOf } from "../../../src/drivers/pg.ts";

@@ -1,3 +1,5 @@
+// The optional index for workers of other SDKs on the same tables.
+
 import { describe, expect, test } from "vitest";
 import { migrationScript } from "../../../src/core/migrations/migration-script.ts";
 import { bind } from "../../../src/core/operations/statement.ts";

@@ -1,3 +1,5 @@
+// Nothing is written to a database of another protocol version.
+
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Executor } from "../../../src/driver.ts";
 import { Wadi, Worker } from "../../../src/index.ts";

@@ -1,3 +1,5 @@
+// What cancel and retry report, also when they are sent again.
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Executor } from "../../../src/core/executor.ts";
 import { Wadi, Worker } from "../../../src/index.ts";

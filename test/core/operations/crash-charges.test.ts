@@ -1,3 +1,5 @@
+// Which crashes count against a task, also where another SDK shares the tables.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ClaimRequest } from "../../../src/core/operations/claim.ts";
 import { Wadi } from "../../../src/index.ts";

@@ -1,3 +1,5 @@
+// The history of a task's failed attempts, and the limit of its crashes.
+
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import type { Settlement } from "../../../src/core/operations/settle.ts";

@@ -1,3 +1,5 @@
+// Claims of more bytes than one response of the database may have.
+
 import { expect, test } from "vitest";
 import { taskBytesPerResponse } from "../../../src/core/operations/large-tasks.ts";
 import type { Executor } from "../../../src/driver.ts";

@@ -1,3 +1,5 @@
+// Values are stored in the form that all SDKs share.
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Wadi, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";

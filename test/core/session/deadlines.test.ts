@@ -1,3 +1,5 @@
+// Calls end at their deadline although the database never answers.
+
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Executor } from "../../../src/core/executor.ts";
 import { QueueFull, Wadi } from "../../../src/index.ts";

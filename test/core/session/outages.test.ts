@@ -1,3 +1,5 @@
+// Waits, drains and calls end in time although the database does not answer.
+
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { Executor } from "../../../src/driver.ts";

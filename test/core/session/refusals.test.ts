@@ -1,3 +1,5 @@
+// Values that one database cannot take are refused before they are written.
+
 import { createClient } from "@libsql/client";
 import { neon } from "@neondatabase/serverless";
 import pg from "pg";

@@ -1,3 +1,5 @@
+// A submit sends its payload once.
+
 import { neon } from "@neondatabase/serverless";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Executor, Statement } from "../../../src/core/executor.ts";

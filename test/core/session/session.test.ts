@@ -1,3 +1,5 @@
+// A request whose answer is lost is sent again, and does its work once.
+
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import type { Executor } from "../../../src/core/executor.ts";

@@ -1,3 +1,5 @@
+// A listening connection proves that it receives notifications.
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";

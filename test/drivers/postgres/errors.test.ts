@@ -1,3 +1,5 @@
+// How the driver of node-pg classifies errors of the server and of the connection.
+
 import { describe, expect, it } from "vitest";
 import { pg } from "../../../src/drivers/pg.ts";
 import { classifySqlState } from "../../../src/drivers/postgres/sqlstate.ts";

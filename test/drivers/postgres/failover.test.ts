@@ -1,3 +1,5 @@
+// A pool that follows a failover of its server.
+
 import { Client, Pool } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { pg } from "../../../src/drivers/pg.ts";

@@ -1,3 +1,5 @@
+// Connections whose other end is gone without a word.
+
 import type { Pool } from "pg";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { pg } from "../../../src/drivers/pg.ts";

@@ -1,3 +1,5 @@
+// Notifications of Postgres through node-pg.
+
 import { describe, expect, it } from "vitest";
 import { pg } from "../../../src/drivers/pg.ts";
 import { failure, failureClass, pgFixture, sql } from "../../../testing/pg-fixture.ts";

@@ -1,3 +1,5 @@
+// A connection that ends while it is opened, or while it is lent.
+
 import { spawnSync } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { Client } from "pg";

@@ -1,3 +1,5 @@
+// The driver of Neon over HTTP.
+
 import { neon } from "@neondatabase/serverless";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";

@@ -1,3 +1,5 @@
+// The driver of node-pg: round trips, values, isolation and transactions.
+
 import { describe, expect, it } from "vitest";
 import { pg } from "../../../src/drivers/pg.ts";
 import { testExecutor } from "../../../testing/driver-contract.ts";

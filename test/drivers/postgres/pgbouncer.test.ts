@@ -1,3 +1,5 @@
+// The driver of node-pg behind PgBouncer.
+
 import { Client, Pool } from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type PgOptions, pg } from "../../../src/drivers/pg.ts";

@@ -1,3 +1,5 @@
+// The driver of PGlite.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Executor, Value } from "../../../src/core/executor.ts";
 import { type PgliteLike, pglite } from "../../../src/drivers/pglite.ts";

@@ -1,3 +1,5 @@
+// Prepared statements of the driver of node-pg.
+
 import { describe, expect, it } from "vitest";
 import { pg } from "../../../src/drivers/pg.ts";
 import { pgFixture, sql } from "../../../testing/pg-fixture.ts";

@@ -1,3 +1,5 @@
+// Installations of Wadi in a schema of Postgres.
+
 import { Client, Pool } from "pg";
 import { afterAll, beforeEach, describe, expect, it, test } from "vitest";
 import { migrationScript } from "../../../src/core/migrations/migration-script.ts";

@@ -1,3 +1,5 @@
+// Which commits better-sqlite3 syncs to the disk.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

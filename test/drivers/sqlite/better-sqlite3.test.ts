@@ -1,3 +1,5 @@
+// The driver of better-sqlite3: settings, group commits, errors and transactions.
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

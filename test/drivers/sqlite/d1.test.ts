@@ -1,3 +1,5 @@
+// The driver of D1: classes of errors, and the rows it counts.
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Executor } from "../../../src/core/executor.ts";
 import { d1 } from "../../../src/drivers/d1.ts";

@@ -1,3 +1,5 @@
+// Commits of other connections to a SQLite file are noticed.
+
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

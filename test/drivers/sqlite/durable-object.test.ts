@@ -1,3 +1,5 @@
+// The driver of the storage of a Durable Object.
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type DurableObjectStorageLike, durableObject } from "../../../src/drivers/durable-object.ts";
 import { type OpenDurableObject, openDurableObject } from "../../../testing/durable-object.ts";

@@ -1,3 +1,5 @@
+// A full disk under SQLite.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

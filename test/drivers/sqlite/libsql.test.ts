@@ -1,3 +1,5 @@
+// The driver of libSQL, on a file and over HTTP.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

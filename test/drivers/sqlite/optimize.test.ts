@@ -1,3 +1,5 @@
+// The statistics of SQLite's query planner are kept up to date.
+
 import Database from "better-sqlite3";
 import { describe, expect, it, test } from "vitest";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";

@@ -1,3 +1,5 @@
+// Two copies of the module in one process share notifications.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,3 +1,5 @@
+// Notifications within one Wadi, and through connections that listen.
+
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Executor } from "../../../src/core/executor.ts";
 import { pg } from "../../../src/drivers/pg.ts";

@@ -1,3 +1,5 @@
+// Submits to a queue that is full.
+
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { defineTask, QueueFull, Wadi, type WadiOptions, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";

@@ -1,3 +1,5 @@
+// Racing connections that debounce or throttle one key.
+
 import { expect, test } from "vitest";
 import type { Executor } from "../../../src/core/executor.ts";
 import { type SubmittedTask, Wadi, Worker } from "../../../src/index.ts";

@@ -1,3 +1,5 @@
+// Submits that are debounced or throttled.
+
 import { describe, expect, test } from "vitest";
 import { type SubmitOptions, type Wadi, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";

@@ -1,3 +1,5 @@
+// A key belongs to one name of tasks.
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Wadi, Worker } from "../../../src/index.ts";
 import { openFixture } from "../../../testing/http-fixture.ts";

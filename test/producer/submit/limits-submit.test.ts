@@ -1,3 +1,5 @@
+// Limits that a submit stores.
+
 import { describe, expect, test } from "vitest";
 import { defineTask, type FleetLimits, Wadi } from "../../../src/index.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";

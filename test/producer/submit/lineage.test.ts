@@ -1,3 +1,5 @@
+// Parents, roots and correlations of tasks.
+
 import Database from "better-sqlite3";
 import { expect, it } from "vitest";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";

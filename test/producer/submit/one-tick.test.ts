@@ -1,3 +1,5 @@
+// Submits of one key in one tick keep their order.
+
 import { expect, test } from "vitest";
 import { DriverError, Wadi, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";

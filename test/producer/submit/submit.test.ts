@@ -1,3 +1,5 @@
+// Submits of one task and of many.
+
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";

@@ -1,3 +1,5 @@
+// Submits in a batch of the application.
+
 import * as v from "valibot";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { defineTask, Wadi } from "../../../src/index.ts";

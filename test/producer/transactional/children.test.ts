@@ -1,3 +1,5 @@
+// Submits by a handler, which are bound to its attempt.
+
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Task, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";

@@ -1,3 +1,5 @@
+// Submits in a transaction of an asynchronous client.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

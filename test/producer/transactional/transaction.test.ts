@@ -1,3 +1,5 @@
+// Submits in a transaction of better-sqlite3.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,3 +1,5 @@
+// Calls during an outage of the database.
+
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { DriverError, TaskTimeout, Wadi, Worker } from "../../../src/index.ts";

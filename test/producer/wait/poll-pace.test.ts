@@ -1,3 +1,5 @@
+// The pauses between the polls of a wait.
+
 import { describe, expect, test } from "vitest";
 import { PollPace } from "../../../src/producer/wait/poll-pace.ts";
 

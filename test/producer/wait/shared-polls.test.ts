@@ -1,3 +1,5 @@
+// Waits of one client share their polls.
+
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import type { Executor } from "../../../src/driver.ts";

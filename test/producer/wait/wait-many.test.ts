@@ -1,3 +1,5 @@
+// Waits for many tasks.
+
 import { describe, expect, test, vi } from "vitest";
 import { newTaskId } from "../../../src/core/ulid.ts";
 import { type Task, TaskTimeout, Wadi, Worker } from "../../../src/index.ts";

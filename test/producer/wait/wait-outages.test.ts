@@ -1,3 +1,5 @@
+// Waits during an outage of the database.
+
 import { setTimeout as pause } from "node:timers/promises";
 import pgClient from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

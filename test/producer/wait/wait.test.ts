@@ -1,3 +1,5 @@
+// Waits for one task.
+
 import { describe, expect, test, vi } from "vitest";
 import {
   defineTask,

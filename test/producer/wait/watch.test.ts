@@ -1,3 +1,5 @@
+// Watches of a task's changes.
+
 import { describe, expect, test, vi } from "vitest";
 import { type TaskState, TaskTimeout, Wadi, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";

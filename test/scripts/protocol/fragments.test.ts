@@ -1,3 +1,5 @@
+// Fragments of SQL in the compiler of the protocol.
+
 import { expect, it } from "vitest";
 import { expand, type Fragments, parseFragment } from "../../../scripts/protocol/fragments.ts";
 

@@ -1,3 +1,5 @@
+// Marks of the schema in the compiled SQL of Postgres.
+
 import { expect, it } from "vitest";
 import { marksFor, templateOf } from "../../../scripts/protocol/schema-marks.ts";
 

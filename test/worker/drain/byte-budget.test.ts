@@ -1,3 +1,5 @@
+// How many bytes of payloads a drain holds.
+
 import { describe, expect, test } from "vitest";
 import { type Wadi, Worker, type WorkerOptions } from "../../../src/index.ts";
 import { memoryWadi } from "../../../testing/memory.ts";

@@ -1,3 +1,5 @@
+// Drains on a machine whose clock is set.
+
 import Database from "better-sqlite3";
 import { afterEach, expect, test, vi } from "vitest";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";

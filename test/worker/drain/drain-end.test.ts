@@ -1,3 +1,5 @@
+// A drain does not end while tasks are due.
+
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

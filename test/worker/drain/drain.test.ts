@@ -1,3 +1,5 @@
+// One drain: its round trips, concurrency, time and summary.
+
 import { describe, expect, test } from "vitest";
 import { type TaskContext, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";

@@ -1,3 +1,5 @@
+// Blocks of the event loop are reported.
+
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { EventLoopBlocked, Worker, type WorkerOptions } from "../../../src/index.ts";
 import { type Block, type LoopWatch, watchEventLoop } from "../../../src/worker/drain/event-loop-monitor.ts";

@@ -1,3 +1,5 @@
+// Queues and names take turns fairly.
+
 import { describe, expect, test } from "vitest";
 import { Wadi, Worker } from "../../../src/index.ts";
 import { pickTargets } from "../../../testing/targets.ts";

@@ -1,3 +1,5 @@
+// Errors of the platform and of hooks during a drain.
+
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Worker, type WorkerHooks } from "../../../src/index.ts";

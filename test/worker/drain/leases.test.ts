@@ -1,3 +1,5 @@
+// Leases are renewed, lost and released.
+
 import { describe, expect, test, vi } from "vitest";
 import { LostLease, Wadi, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";

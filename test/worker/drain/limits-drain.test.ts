@@ -1,3 +1,5 @@
+// Drains of limited tasks.
+
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { type DrainSummary, Wadi, Worker } from "../../../src/index.ts";

@@ -1,3 +1,5 @@
+// Drains keep within the queries of an invocation.
+
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";

@@ -1,3 +1,5 @@
+// Turns of the event loop on every platform.
+
 import { spawnSync } from "node:child_process";
 import { EdgeVM } from "@edge-runtime/vm";
 import { build } from "esbuild";

@@ -1,3 +1,5 @@
+// Drains during an outage of the database.
+
 import Database from "better-sqlite3";
 import { describe, expect, test, vi } from "vitest";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";

@@ -1,3 +1,5 @@
+// The pauses between the polls of a drain.
+
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type PollOptions, PollSchedule } from "../../../src/worker/drain/poll-schedule.ts";
 

@@ -1,3 +1,5 @@
+// Tasks that are claimed ahead of free slots.
+
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import type { Executor } from "../../../src/driver.ts";

@@ -1,3 +1,5 @@
+// Handlers that send queries keep within those of an invocation.
+
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";

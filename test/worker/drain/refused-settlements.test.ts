@@ -1,3 +1,5 @@
+// Settlements that the database refuses for a while.
+
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { Pool } from "pg";

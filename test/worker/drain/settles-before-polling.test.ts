@@ -1,3 +1,5 @@
+// When a settlement is sent alone, and when it claims too.
+
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";

@@ -1,3 +1,5 @@
+// How names and resources share slots.
+
 import { describe, expect, test } from "vitest";
 import { type Handler, Worker } from "../../../src/index.ts";
 import { memoryWadi } from "../../../testing/memory.ts";

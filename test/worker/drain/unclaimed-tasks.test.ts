@@ -1,3 +1,5 @@
+// Tasks without a handler are reported.
+
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Wadi, Worker } from "../../../src/index.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";

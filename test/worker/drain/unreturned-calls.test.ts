@@ -1,3 +1,5 @@
+// Handlers that go on after their attempt has ended.
+
 import { describe, expect, test } from "vitest";
 import {
   type DrainSummary,

@@ -1,3 +1,5 @@
+// How an attempt ends, by result, error and time.
+
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { defineTask, type TaskContext, TaskError, Worker } from "../../../src/index.ts";

@@ -1,3 +1,5 @@
+// Handlers of batches.
+
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { defineTask, type TaskContext, TaskError, type Wadi, Worker } from "../../../src/index.ts";

@@ -1,3 +1,5 @@
+// A cancel reaches a running handler.
+
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Executor } from "../../../src/core/executor.ts";

@@ -1,3 +1,5 @@
+// Attempts that a handler fails by `context.fail`.
+
 import { describe, expect, test } from "vitest";
 import { type SettledTask, type TaskContext, TaskError, Wadi, Worker } from "../../../src/index.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";

@@ -1,3 +1,5 @@
+// Progress that a handler reports.
+
 import { expect, test } from "vitest";
 import { Wadi, Worker } from "../../../src/index.ts";
 import { memoryWadi } from "../../../testing/memory.ts";

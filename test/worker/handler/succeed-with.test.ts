@@ -1,3 +1,5 @@
+// Rows that are committed with a settlement, on every database.
+
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Executor } from "../../../src/core/executor.ts";
 import { Wadi } from "../../../src/index.ts";

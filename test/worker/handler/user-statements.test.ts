@@ -1,3 +1,5 @@
+// The statements of the application that `succeedWith` takes.
+
 import Database from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";

@@ -1,3 +1,5 @@
+// How a run starts and ends.
+
 import { EventEmitter } from "node:events";
 import { expect, test, vi } from "vitest";
 import { internalsOf } from "../../../src/producer/internals.ts";

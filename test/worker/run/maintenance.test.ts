@@ -1,3 +1,5 @@
+// Sweeps and statistics of a long-running worker.
+
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { monotonicMs } from "../../../src/core/clock.ts";
 import type { Executor } from "../../../src/driver.ts";

@@ -1,3 +1,5 @@
+// A long-running worker during an outage of the database.
+
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import type { Executor } from "../../../src/driver.ts";

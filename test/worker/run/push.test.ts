@@ -1,3 +1,5 @@
+// Postgres notifies a long-running worker.
+
 import { expect, test } from "vitest";
 import { pg } from "../../../src/drivers/pg.ts";
 import { Wadi, Worker, type WorkerOptions } from "../../../src/index.ts";

@@ -1,3 +1,5 @@
+// What wakes an idle long-running worker.
+
 import { describe, expect, test, vi } from "vitest";
 import { Wadi, Worker, type WorkerOptions } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";

@@ -1,3 +1,5 @@
+// Two workers of one process with the same tasks.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,3 +1,5 @@
+// A served worker in a process that gets signals.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,3 +1,5 @@
+// The signals of a process that stop a worker.
+
 import { EventEmitter } from "node:events";
 import { expect, test, vi } from "vitest";
 import { handleStopSignals, thisProcess } from "../../../src/worker/run/stop-signals.ts";

@@ -1,3 +1,5 @@
+// A worker stops in time although the database does not answer.
+
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Executor } from "../../../src/driver.ts";
