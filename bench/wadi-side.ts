@@ -2,7 +2,7 @@
 
 import type { Executor } from "../src/driver.ts";
 import { Wadi, Worker } from "../src/index.ts";
-import { internalsOf } from "../src/producer/internals.ts";
+import { storeOf } from "../testing/store.ts";
 import { type Backlog, IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Served, type Side } from "./side.ts";
 
 const lane = (queue: string, quota: number) => [{ queue, name: NAME, quota }];
@@ -49,20 +49,20 @@ export async function wadiSide(
     },
     async claim(count) {
       const workerId = `bench:${++key}`;
-      const { tasks } = await internalsOf(wadi).store.claim({
+      const { tasks } = await storeOf(wadi).claim({
         pools: [{ lanes: lane(QUEUE, count), limit: count }],
         workerId,
         leaseMs: 60_000,
         limited: false,
       });
       if (tasks.length !== count) throw new Error(`claimed ${tasks.length} of ${count}`);
-      await internalsOf(wadi).store.settle(
+      await storeOf(wadi).settle(
         tasks.map(({ id, attempt }) => ({ id, workerId, attempt, outcome: "release", delayMs: 0 })),
       );
     },
     async poll() {
       const pools = [{ lanes: lane(IDLE_QUEUE, 10), limit: 10 }];
-      await internalsOf(wadi).store.claim({ pools, workerId: "poll", leaseMs: 60_000, limited: false });
+      await storeOf(wadi).claim({ pools, workerId: "poll", leaseMs: 60_000, limited: false });
     },
     async call() {
       const { id } = await wadi.submit(NAME, PAYLOAD);

@@ -1,6 +1,6 @@
 import type { Executor, Row, Statement, Value } from "../src/core/executor.ts";
 import { type Task, Wadi, type WadiOptions } from "../src/index.ts";
-import { internalsOf } from "../src/producer/internals.ts";
+import { storeOf } from "./store.ts";
 import type { OpenTarget, Target } from "./target.ts";
 
 /** A database with an application's own table in it, `ledger(id, n)`, and clients of it. */
@@ -54,9 +54,7 @@ let claims = 0;
 export async function claim(wadi: Wadi, leaseMs = 60_000, limit = 1): Promise<Task[]> {
   const lanes = [{ queue: "default", name: null, quota: limit }];
   const workerId = `test:${process.pid}-${++claims}`;
-  return (
-    await internalsOf(wadi).store.claim({ pools: [{ lanes, limit }], workerId, leaseMs, limited: false })
-  ).tasks;
+  return (await storeOf(wadi).claim({ pools: [{ lanes, limit }], workerId, leaseMs, limited: false })).tasks;
 }
 
 /** Queues a task and claims it. */

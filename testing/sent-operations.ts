@@ -3,7 +3,7 @@ import { internalsOf } from "../src/producer/internals.ts";
 
 /** Records the names of the operations that a client sends from now on, in order. */
 export function sentOperations(wadi: Wadi): string[] {
-  const { session } = internalsOf(wadi).store;
+  const { session } = internalsOf(wadi);
   const names: string[] = [];
   const execute = session.execute.bind(session);
   session.execute = (operation, call) => {

@@ -1,9 +1,9 @@
 import type { ClaimRequest } from "../../src/core/operations/claim.ts";
 import type { Settlement } from "../../src/core/operations/settle.ts";
 import type { Task } from "../../src/core/task.ts";
-import { internalsOf } from "../../src/producer/internals.ts";
 import { Wadi } from "../../src/producer/wadi.ts";
 import { Worker } from "../../src/worker/worker.ts";
+import { storeOf } from "../../testing/store.ts";
 import type { OpenTarget } from "../../testing/target.ts";
 
 /** Brings an empty database into the state an operation starts from, and returns the one call to measure. */
@@ -37,14 +37,14 @@ export class Bench {
 
   async claim(count: number): Promise<Task[]> {
     await this.queue(count);
-    return (await internalsOf(this.wadi).store.claim(claimOf(count))).tasks;
+    return (await storeOf(this.wadi).claim(claimOf(count))).tasks;
   }
 
   /** Tasks that succeeded an hour ago. */
   async finish(count: number): Promise<void> {
     await this.past.submitMany("index", Array(count).fill({ payload: PAYLOAD }));
-    const { tasks } = await internalsOf(this.past).store.claim(claimOf(count));
-    await internalsOf(this.past).store.settle(tasks.map(succeeded));
+    const { tasks } = await storeOf(this.past).claim(claimOf(count));
+    await storeOf(this.past).settle(tasks.map(succeeded));
   }
 
   /** A backlog an idle system may have: tasks due in an hour under each name, and finished ones. */
@@ -74,16 +74,16 @@ export const operations: Readonly<Record<string, Operation>> = {
   "submit-many-100": async (bench) => () => bench.queue(100),
   claim: async (bench) => {
     await bench.queue(1);
-    return () => internalsOf(bench.wadi).store.claim(claimOf(1));
+    return () => storeOf(bench.wadi).claim(claimOf(1));
   },
   settle: async (bench) => {
     const tasks = await bench.claim(1);
-    return () => internalsOf(bench.wadi).store.settle(tasks.map(succeeded));
+    return () => storeOf(bench.wadi).settle(tasks.map(succeeded));
   },
   "settle-and-claim-10": async (bench) => {
     const settlements = (await bench.claim(10)).map(mixed);
     await bench.queue(10);
-    return () => internalsOf(bench.wadi).store.settleAndClaim(settlements, claimOf(10));
+    return () => storeOf(bench.wadi).settleAndClaim(settlements, claimOf(10));
   },
   "drain-empty": async (bench) => bench.drainOf(THREE_NAMES),
   "drain-empty-100k-not-due": async (bench) => {
@@ -92,7 +92,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   },
   "heartbeat-100": async (bench) => {
     const held = (await bench.claim(100)).map(({ id, workerId }) => ({ id, workerId: workerId! }));
-    return () => internalsOf(bench.wadi).store.heartbeat(held, 60_000);
+    return () => storeOf(bench.wadi).heartbeat(held, 60_000);
   },
   get: async (bench) => {
     const [task] = await bench.queue(1);

@@ -11,7 +11,14 @@ const CEILINGS = join(ROOT, "test/size/ceilings.json");
 
 /** What a user's bundler may pull in, as the modules it exports all of. */
 export const bundles: Readonly<Record<string, string | readonly string[]>> = {
-  core: ["src/core/session/store.ts", "src/core/errors/errors.ts", "src/core/task.ts"],
+  core: [
+    "src/core/session/session.ts",
+    ...["claim", "control", "fence", "lease", "read", "settle", "submit"].map(
+      (name) => `src/core/operations/${name}.ts`,
+    ),
+    "src/core/errors/errors.ts",
+    "src/core/task.ts",
+  ],
   producer: ["src/producer/wadi.ts", "src/producer/define-task.ts"],
   "producer+worker": "src/index.ts",
   "better-sqlite3": "src/drivers/better-sqlite3.ts",

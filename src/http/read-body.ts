@@ -87,7 +87,7 @@ function tooLarge(maxBytes: number): HttpError {
   return new HttpError(
     413,
     "PAYLOAD_TOO_LARGE",
-    `the body is larger than ${maxBytes} bytes; store it elsewhere and pass a reference`,
+    `the body is larger than ${maxBytes} bytes; session it elsewhere and pass a reference`,
   );
 }
 

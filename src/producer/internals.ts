@@ -1,15 +1,15 @@
 /** The one way by which the rest of the package reaches what a `Wadi` keeps from applications. */
 import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
-import type { Store } from "../core/session/store.ts";
+import type { Session } from "../core/session/session.ts";
 import { show } from "../core/validate.ts";
 import type { Notifier } from "./notify/notifier.ts";
 import type { Submitter } from "./submit/submitter.ts";
 
 export interface WadiInternals {
   readonly executor: Executor;
-  /** Every operation of the protocol; arguments are not checked. */
-  readonly store: Store;
+  /** Sends operations of the protocol, whose arguments have been checked. */
+  readonly session: Session;
   /** Reports new, ended and canceled tasks, within this process and from a database that supports LISTEN. */
   readonly notifier: Notifier;
   readonly submitter: Submitter;

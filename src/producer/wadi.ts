@@ -4,16 +4,10 @@ import type { Executor } from "../core/executor.ts";
 import type { MigrateOptions } from "../core/migrations/migrate.ts";
 import type { CanceledTask, RetriedTask, SweepResult } from "../core/operations/control.ts";
 import type { StatusCounts, TaskState } from "../core/operations/read.ts";
-import { Store } from "../core/session/store.ts";
+import { Session } from "../core/session/session.ts";
 import type { Task, TaskFailure } from "../core/task.ts";
-import { integer, onlyKnown, text } from "../core/validate.ts";
-import {
-  type CallOptions,
-  checkCall,
-  directCall,
-  type SubmitCallOptions,
-  splitCall,
-} from "./call-options.ts";
+import { onlyKnown, text } from "../core/validate.ts";
+import { type CallOptions, checkCall, type SubmitCallOptions, splitCall } from "./call-options.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
 import { setInternals, type WadiInternals } from "./internals.ts";
 import type { WakeSource } from "./notify/channel.ts";
@@ -22,22 +16,26 @@ import { SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submit/s
 import { Submitter } from "./submit/submitter.ts";
 import type { TaskSubmits } from "./submit/task-submits.ts";
 import type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./task-types.ts";
-import { checkRetention, type RetentionRule } from "./tasks/retention.ts";
+import type { RetentionRule } from "./tasks/retention.ts";
 import {
-  cancelTask,
-  checkPurge,
-  checkSweep,
+  cancelAndNotify,
   type PurgeOptions,
+  purge,
   type RetryOptions,
-  retryTask,
+  retryAndNotify,
   type SweepOptions,
+  sweep,
   type TaskControls,
 } from "./tasks/task-controls.ts";
 import {
-  checkList,
-  checkQueues,
+  countQueued,
+  countRoom,
+  countTasks,
   type ListOptions,
+  listTasks,
   type ReadArguments,
+  readFailures,
+  readStatus,
   readTask,
   type TaskReads,
 } from "./tasks/task-reads.ts";
@@ -58,7 +56,7 @@ import { watchTask } from "./wait/watch.ts";
  * from the executor: the type of its client's statements, and whether its open transactions are synchronous.
  *
  * A facade: its methods are documented by the interfaces, check their arguments, and leave the work to the submitter,
- * the poll loop and the store.
+ * the poll loop and the session.
  *
  * @example
  * ```ts
@@ -74,7 +72,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   /** Makes statements that you send in a batch, together with statements for your rows. */
   readonly statements: StatementBuilder<Native>;
   readonly #internals: WadiInternals;
-  readonly #store: Store;
+  readonly #session: Session;
   readonly #submitter: Submitter;
   readonly #waits: PollLoop;
 
@@ -85,15 +83,15 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
       throw new InvalidArgument("new Wadi takes an executor, such as betterSqlite3(db)");
     }
     const { database } = options;
-    const store = new Store(executor, options);
+    const session = new Session(executor, options);
     const notifier = new Notifier(executor, database === undefined ? undefined : text("database", database));
-    const submitter = new Submitter(store, notifier, options);
-    this.#internals = { executor, store, notifier, submitter };
+    const submitter = new Submitter(session, notifier, options);
+    this.#internals = { executor, session, notifier, submitter };
     setInternals(this, this.#internals);
     this.statements = statementBuilder(this.#internals);
-    this.#store = store;
+    this.#session = session;
     this.#submitter = submitter;
-    this.#waits = new PollLoop(store, notifier);
+    this.#waits = new PollLoop(session, notifier);
   }
 
   /** The executor that was passed to the constructor. */
@@ -201,7 +199,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   get<T extends AnyTaskDefinition>(task: T, id: string, call?: CallOptions): Promise<TaskOf<T> | null>;
   // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
   async get(...args: readonly unknown[]): Promise<any> {
-    return readTask(this.#store, byId, args as unknown as ReadArguments);
+    return readTask(this.#session, byId, args as unknown as ReadArguments);
   }
 
   getByKey<Payload = unknown, Result = unknown>(
@@ -211,56 +209,55 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   getByKey<T extends AnyTaskDefinition>(task: T, key: string, call?: CallOptions): Promise<TaskOf<T> | null>;
   // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
   async getByKey(...args: readonly unknown[]): Promise<any> {
-    return readTask(this.#store, byKey, args as unknown as ReadArguments);
+    return readTask(this.#session, byKey, args as unknown as ReadArguments);
   }
 
   async getStatus(id: string, call?: CallOptions): Promise<TaskState | null> {
-    return this.#store.getStatus(byId(id), directCall("getStatus", call));
+    return readStatus(this.#session, byId(id), "getStatus", call);
   }
 
   async getStatusByKey(key: string, call?: CallOptions): Promise<TaskState | null> {
-    return this.#store.getStatus(byKey(key), directCall("getStatusByKey", call));
+    return readStatus(this.#session, byKey(key), "getStatusByKey", call);
   }
 
   async failures(id: string, call?: CallOptions): Promise<TaskFailure[]> {
-    return this.#store.failures(text("id", id), directCall("failures", call));
+    return readFailures(this.#session, id, call);
   }
 
   async list(options: ListOptions = {}, call?: CallOptions): Promise<Task[]> {
-    return this.#store.list(checkList(options), directCall("list", call));
+    return listTasks(this.#session, options, call);
   }
 
   async stats(queues?: readonly string[], call?: CallOptions): Promise<Record<string, StatusCounts>> {
-    return this.#store.stats(checkQueues(queues), directCall("stats", call));
+    return countTasks(this.#session, queues, call);
   }
 
   async queueDepth(queue: string, call?: CallOptions): Promise<number> {
-    return this.#store.queueDepth(text("queue", queue), directCall("queueDepth", call));
+    return countQueued(this.#session, queue, call);
   }
 
   async queueHeadroom(queue: string, maxDepth: number, call?: CallOptions): Promise<number> {
-    const [name, max] = [text("queue", queue), integer("maxDepth", maxDepth, 1, 1_000_000)];
-    return this.#store.queueHeadroom(name, max, directCall("queueHeadroom", call));
+    return countRoom(this.#session, queue, maxDepth, call);
   }
 
   async cancel(id: string, call?: CallOptions): Promise<CanceledTask | null> {
-    return cancelTask(this.#internals, byId(id), call);
+    return cancelAndNotify(this.#internals, byId(id), call);
   }
 
   async cancelByKey(key: string, call?: CallOptions): Promise<CanceledTask | null> {
-    return cancelTask(this.#internals, byKey(key), call);
+    return cancelAndNotify(this.#internals, byKey(key), call);
   }
 
   async retry(id: string, options?: RetryOptions, call?: CallOptions): Promise<RetriedTask | null> {
-    return retryTask(this.#internals, byId(id), options, call);
+    return retryAndNotify(this.#internals, byId(id), options, call);
   }
 
   async retryByKey(key: string, options?: RetryOptions, call?: CallOptions): Promise<RetriedTask | null> {
-    return retryTask(this.#internals, byKey(key), options, call);
+    return retryAndNotify(this.#internals, byKey(key), options, call);
   }
 
   async purge(options: PurgeOptions, call?: CallOptions): Promise<number> {
-    return this.#store.purge(checkPurge(options), directCall("purge", call));
+    return purge(this.#session, options, call);
   }
 
   async sweep(
@@ -268,8 +265,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     options: SweepOptions = {},
     call?: CallOptions,
   ): Promise<SweepResult> {
-    const limit = checkSweep(options);
-    return this.#store.sweep(checkRetention(rules), limit, directCall("sweep", call));
+    return sweep(this.#session, rules, options, call);
   }
 
   /**
@@ -279,7 +275,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
    * @example await wadi.migrate({ mixedFleet: true });
    */
   async migrate(options?: MigrateOptions, call?: SubmitCallOptions): Promise<void> {
-    return this.#internals.store.session.migrate(options, checkCall("migrate", call));
+    return this.#session.migrate(options, checkCall("migrate", call));
   }
 
   /**

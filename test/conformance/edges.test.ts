@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { internalsOf } from "../../src/producer/internals.ts";
 import { Wadi } from "../../src/producer/wadi.ts";
 import { type MovableClock, movableClock } from "../../testing/conformance/clock.ts";
+import { storeOf } from "../../testing/store.ts";
 import type { OpenTarget } from "../../testing/target.ts";
 import { pickTargets } from "../../testing/targets.ts";
 
@@ -31,7 +32,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("on $name", (target)
   async function claim(workerId: string) {
     const lanes = [{ queue: "default", name: null, quota: 1 }];
     return (
-      await internalsOf(wadi).store.claim({
+      await storeOf(wadi).claim({
         pools: [{ lanes, limit: 1 }],
         workerId,
         leaseMs: 1000,
@@ -54,12 +55,12 @@ describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("on $name", (target)
     const held = { id, workerId: "w1" };
     clock.advance(999);
     expect(await claim("w2")).toBeUndefined();
-    expect(await internalsOf(wadi).store.heartbeat([held], 1000)).toHaveLength(1);
+    expect(await storeOf(wadi).heartbeat([held], 1000)).toHaveLength(1);
     clock.advance(1000);
-    expect(await internalsOf(wadi).store.heartbeat([held], 1000)).toEqual([]);
-    expect(await internalsOf(wadi).store.progress(held, { progress: 0.5, message: null })).toBeNull();
+    expect(await storeOf(wadi).heartbeat([held], 1000)).toEqual([]);
+    expect(await storeOf(wadi).progress(held, { progress: 0.5, message: null })).toBeNull();
     const settlement = { ...held, attempt, outcome: "complete", resultJson: "1" } as const;
-    expect(await internalsOf(wadi).store.settle([settlement])).toEqual([{ id, status: null }]);
+    expect(await storeOf(wadi).settle([settlement])).toEqual([{ id, status: null }]);
     expect(await claim("w2")).toMatchObject({ id, attempt: 2, workerId: "w2" });
   });
 
@@ -67,9 +68,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("on $name", (target)
     const { id } = await wadi.submit("job", 1);
     const { attempt } = (await claim("w1"))!;
     const error = { type: "Error", code: "handler_error", message: "x", retryable: true, details: null };
-    await internalsOf(wadi).store.settle([
-      { id, workerId: "w1", attempt, outcome: "retry", error, delayMs: 250 },
-    ]);
+    await storeOf(wadi).settle([{ id, workerId: "w1", attempt, outcome: "retry", error, delayMs: 250 }]);
     expect((await wadi.get(id))!.runAtMs).toBe(clock.now() + 250);
   });
 

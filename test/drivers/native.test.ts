@@ -54,20 +54,20 @@ describe.each(Object.keys(nativeClients))("statements of the client's own type, 
     const other = { sql: `insert into ledger (id) values (${isSqlite() ? "?" : "$1"})`, params: ["b"] };
     const built = { toSQL: () => ({ ...other, params: ["c"] }) };
     const before = client.requests();
-    await commitSuccess(internalsOf(wadi).store, task, [client.insert("a"), other, built], '"done"');
+    await commitSuccess(internalsOf(wadi).session, task, [client.insert("a"), other, built], '"done"');
     if (before !== null) expect(client.requests()! - before).toBe(1);
     expect(await run("select id from ledger order by id")).toEqual([{ id: "a" }, { id: "b" }, { id: "c" }]);
     expect(await wadi.get(task.id)).toMatchObject({ status: "succeeded", result: "done" });
 
     const second = await claimed(wadi);
     await wadi.cancel(second.id);
-    const canceled = commitSuccess(internalsOf(wadi).store, second, [client.insert("d")], "1");
+    const canceled = commitSuccess(internalsOf(wadi).session, second, [client.insert("d")], "1");
     await expect(canceled).rejects.toMatchObject({ name: "TaskCanceled" });
     const third = await claimed(wadi);
-    const refused = commitSuccess(internalsOf(wadi).store, third, [client.insert("a")], "1");
+    const refused = commitSuccess(internalsOf(wadi).session, third, [client.insert("a")], "1");
     await expect(refused).rejects.toMatchObject({ name: "DriverError", retryable: false });
     await run("update cairnq_tasks set lease_until_ms = 1 where lease_until_ms is not null");
-    const lost = commitSuccess(internalsOf(wadi).store, third, [client.insert("d")], "1");
+    const lost = commitSuccess(internalsOf(wadi).session, third, [client.insert("d")], "1");
     await expect(lost).rejects.toMatchObject({ name: "LostLease" });
     expect(await run("select id from ledger")).toHaveLength(3);
   });
@@ -76,7 +76,7 @@ describe.each(Object.keys(nativeClients))("statements of the client's own type, 
     const wadi = new Wadi(client.executor);
     const task = await claimed(wadi);
     const foreign = name === "d1" ? { sql: "select 1", args: [] } : { bind: () => {}, all: () => {} };
-    const refused = commitSuccess(internalsOf(wadi).store, task, [foreign], "1");
+    const refused = commitSuccess(internalsOf(wadi).session, task, [foreign], "1");
     await expect(refused).rejects.toMatchObject({ name: "InvalidArgument" });
   });
 });
@@ -100,7 +100,7 @@ test("Postgres gets parameters that its own types can read", async () => {
     const at = new Date(1_790_000_000_123);
     const params = [true, at, 2n ** 60n, { a: [1] }, Number.POSITIVE_INFINITY, undefined];
     const sql = "insert into kinds values ($1, $2, $3, $4, $5, $6)";
-    await commitSuccess(internalsOf(wadi).store, task, [{ sql, params }], "1");
+    await commitSuccess(internalsOf(wadi).session, task, [{ sql, params }], "1");
     const { rows } = await pool.query("select * from kinds");
     expect(rows).toEqual([
       { b: true, at, big: String(2n ** 60n), j: { a: [1] }, f: Number.POSITIVE_INFINITY, n: null },

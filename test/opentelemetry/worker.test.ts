@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { type Json, type TaskContext, TaskError, Wadi, Worker } from "../../src/index.ts";
 import { openTelemetry } from "../../src/opentelemetry/index.ts";
-import { internalsOf } from "../../src/producer/internals.ts";
 import { ManualClock, memoryWadi } from "../../testing/memory.ts";
+import { storeOf } from "../../testing/store.ts";
 import { registerGlobals, Sdk } from "./sdk.ts";
 
 /** Two processes on one database, each with a separate SDK. */
@@ -240,7 +240,7 @@ describe("the metrics of a worker", () => {
     await producer.submit("mail", null);
     const lanes = [{ queue: "default", name: "mail", quota: 1 }];
     const pools = [{ lanes, limit: 1 }];
-    await internalsOf(producer).store.claim({ pools, workerId: "killed", leaseMs: 1000, limited: false });
+    await storeOf(producer).claim({ pools, workerId: "killed", leaseMs: 1000, limited: false });
     clock.advance(2000);
     await worker.drain();
     expect(await background.points("wadi.task.recovered")).toEqual([

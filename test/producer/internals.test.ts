@@ -7,7 +7,7 @@ import { memoryWadi } from "../../testing/memory.ts";
 
 test("the internals of a Wadi are no members of it, and neither printed nor copied", () => {
   const wadi = memoryWadi();
-  for (const name of ["store", "notifier", "signals", "submitter", "submitFrom"]) {
+  for (const name of ["store", "session", "notifier", "signals", "submitter", "submitFrom"]) {
     expect(name in wadi).toBe(false);
   }
   expect(Object.keys(wadi)).toEqual(["statements"]);

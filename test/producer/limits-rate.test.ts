@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import { Wadi } from "../../src/index.ts";
-import { internalsOf } from "../../src/producer/internals.ts";
 import { ManualClock } from "../../testing/memory.ts";
+import { storeOf } from "../../testing/store.ts";
 import { pickTargets } from "../../testing/targets.ts";
 import { seededRandom } from "../../testing/task-input.ts";
 
@@ -26,7 +26,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("$name", (target) =>
     let isDue = true;
     for (let n = 0; clock.nowMs < beganAtMs + WINDOWS * RATE.perMs; n++) {
       const pools = [{ lanes, limit: 1 + random(6) }];
-      const { tasks, nextDueAtMs } = await internalsOf(wadi).store.claim({
+      const { tasks, nextDueAtMs } = await storeOf(wadi).claim({
         ...{ pools, workerId: `w:${n}`, leaseMs: 1e9, limited: true },
       });
       for (const _ of tasks) starts.push(clock.nowMs);

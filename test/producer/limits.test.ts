@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ClaimPool, Lane } from "../../src/core/operations/claim-pools.ts";
 import type { ClaimResult } from "../../src/core/operations/claim-result.ts";
 import { type FleetLimits, type Task, Wadi } from "../../src/index.ts";
-import { internalsOf } from "../../src/producer/internals.ts";
 import { ManualClock } from "../../testing/memory.ts";
+import { storeOf } from "../../testing/store.ts";
 import type { OpenTarget } from "../../testing/target.ts";
 import { pickTargets } from "../../testing/targets.ts";
 
@@ -34,10 +34,10 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg", "neon-http"]))("
   afterEach(() => open.close());
 
   const claim = (pools: readonly ClaimPool[], limited = true): Promise<ClaimResult> =>
-    internalsOf(wadi).store.claim({ pools, workerId: `w:${++claims}`, leaseMs: 10_000, limited });
+    storeOf(wadi).claim({ pools, workerId: `w:${++claims}`, leaseMs: 10_000, limited });
   const take = async (names: readonly string[], limit?: number) => (await claim([pool(names, limit)])).tasks;
   const settle = (tasks: readonly Task[], outcome: "complete" | "release" = "complete") =>
-    internalsOf(wadi).store.settle(
+    storeOf(wadi).settle(
       tasks.map(({ id, workerId, attempt }) => ({
         ...{ id, workerId: workerId!, attempt },
         ...(outcome === "complete" ? { outcome, resultJson: "1" } : { outcome, delayMs: 0 }),
@@ -181,7 +181,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg", "neon-http"]))("
     await submit("a", 1, { key: "runs", concurrency: 1 });
     const dayMs = 24 * 3_600_000;
     await submit("a", 1, { key: "started", rate: { count: 1, perMs: 10 * dayMs } });
-    const held = await internalsOf(wadi).store.claim({
+    const held = await storeOf(wadi).claim({
       pools: [pool(["a"])],
       ...{ workerId: "w:long", leaseMs: 90 * dayMs, limited: true },
     });

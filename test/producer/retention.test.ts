@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import type { Settlement } from "../../src/core/operations/settle.ts";
 import { type RetentionRule, Wadi, Worker } from "../../src/index.ts";
-import { internalsOf } from "../../src/producer/internals.ts";
 import { checkRetention } from "../../src/producer/tasks/retention.ts";
 import { ManualClock, memoryWadi } from "../../testing/memory.ts";
+import { storeOf } from "../../testing/store.ts";
 import type { OpenTarget } from "../../testing/target.ts";
 import { pickTargets } from "../../testing/targets.ts";
 
@@ -31,7 +31,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("a sweep on $n
     const { id } = await wadi.submit(name, 1, { queue, key: `${queue}:${name}:${Math.random()}` });
     if (status === "canceled") return wadi.cancel(id);
     const pools = [{ lanes: [{ queue, name, quota: 1 }], limit: 1 }];
-    const { tasks } = await internalsOf(wadi).store.claim({
+    const { tasks } = await storeOf(wadi).claim({
       pools,
       workerId: "w:1",
       leaseMs: 1000,
@@ -43,7 +43,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("a sweep on $n
       status === "succeeded"
         ? { ...held, outcome: "complete", resultJson: "1" }
         : { ...held, outcome: "fail", error };
-    return internalsOf(wadi).store.settle([outcome]);
+    return storeOf(wadi).settle([outcome]);
   }
 
   async function left() {

@@ -4,8 +4,8 @@ import Database from "better-sqlite3";
 import { expect, test, vi } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import { TaskError, Wadi, Worker, type WorkerEvent } from "../../src/index.ts";
-import { internalsOf } from "../../src/producer/internals.ts";
 import { ManualClock, memoryWadi } from "../../testing/memory.ts";
+import { storeOf } from "../../testing/store.ts";
 
 function listener() {
   const events: WorkerEvent[] = [];
@@ -66,7 +66,7 @@ test("released and recovered tasks and lost leases have their events too", async
   const [left] = await wadi.submitMany("a", [{ payload: 3 }]);
   const lane = { queue: "default", name: "a", quota: 1 };
   const request = { pools: [{ lanes: [lane], limit: 1 }], workerId: "gone", leaseMs: 1000, limited: false };
-  await internalsOf(wadi).store.claim(request);
+  await storeOf(wadi).claim(request);
   clock.advance(1000);
   await recovering.drain();
   expect(events.map(about)).toEqual([

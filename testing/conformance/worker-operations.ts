@@ -6,7 +6,7 @@ import type { Lane } from "../../src/core/operations/claim-pools.ts";
 import type { LeaseRef } from "../../src/core/operations/lease.ts";
 import type { Outcome } from "../../src/core/operations/settle.ts";
 import type { ErrorEnvelope, Json } from "../../src/core/task.ts";
-import { internalsOf } from "../../src/producer/internals.ts";
+import { storeOf } from "../store.ts";
 import {
   type Args,
   numberArg,
@@ -29,7 +29,7 @@ export const workerOperations: Record<string, ScenarioOperation> = {
       const limit = numberArg(args, "limit", 1);
       const leaseMs = numberArg(args, "lease_ms", DEFAULT_LEASE_MS);
       const pools = [{ lanes: lanes(args, limit), limit }];
-      const { tasks } = await internalsOf(world.wadi).store.claim({
+      const { tasks } = await storeOf(world.wadi).claim({
         pools,
         workerId,
         leaseMs,
@@ -43,7 +43,7 @@ export const workerOperations: Record<string, ScenarioOperation> = {
     args: ["id", "worker_id", "lease_ms"],
     async run(world, args) {
       const leaseMs = numberArg(args, "lease_ms", DEFAULT_LEASE_MS);
-      const [renewed] = await internalsOf(world.wadi).store.heartbeat([held(args)], leaseMs);
+      const [renewed] = await storeOf(world.wadi).heartbeat([held(args)], leaseMs);
       return written(world, args, renewed !== undefined, renewed?.cancelRequested);
     },
   },
@@ -52,9 +52,9 @@ export const workerOperations: Record<string, ScenarioOperation> = {
     async run({ wadi }, args) {
       const workerId = textArg(args, "worker_id");
       const leases = textsArg(args, "ids").map((id) => ({ id, workerId }));
-      return (
-        await internalsOf(wadi).store.heartbeat(leases, numberArg(args, "lease_ms", DEFAULT_LEASE_MS))
-      ).map(toRow);
+      return (await storeOf(wadi).heartbeat(leases, numberArg(args, "lease_ms", DEFAULT_LEASE_MS))).map(
+        toRow,
+      );
     },
   },
   progress: {
@@ -62,7 +62,7 @@ export const workerOperations: Record<string, ScenarioOperation> = {
     async run(world, args) {
       const progress = (args.progress ?? args.value ?? null) as number | null;
       const message = (args.message ?? null) as string | null;
-      const reported = await internalsOf(world.wadi).store.progress(held(args), { progress, message });
+      const reported = await storeOf(world.wadi).progress(held(args), { progress, message });
       return written(world, args, reported !== null, reported?.cancelRequested);
     },
   },
@@ -99,7 +99,7 @@ function lanes(args: Args, quota: number): Lane[] {
 async function settle(world: World, args: Args, outcome: Outcome): Promise<Record<string, unknown>> {
   const { id, workerId } = held(args);
   const attempt = world.attempts.get(`${id} ${workerId}`) ?? (await world.wadi.get(id))?.attempt ?? 0;
-  const [settled] = await internalsOf(world.wadi).store.settle([{ id, workerId, attempt, ...outcome }]);
+  const [settled] = await storeOf(world.wadi).settle([{ id, workerId, attempt, ...outcome }]);
   return written(world, args, settled!.status !== null);
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Dialect } from "../../src/core/executor.ts";
 import type { Wadi } from "../../src/index.ts";
-import { internalsOf } from "../../src/producer/internals.ts";
+import { storeOf } from "../store.ts";
 
 /** Keeps count inside the database of how many tasks of each key run, and when they were started. */
 const SETUP: Record<Dialect, string[]> = {
@@ -70,7 +70,7 @@ export async function runLimited(wadi: Wadi, run: LimitedRun): Promise<string[]>
     for (let n = 0; ; n++) {
       const workerId = `${run.racer}-${claimer}:${n}`;
       const pools = [{ lanes, limit: run.limit }];
-      const claimed = await internalsOf(wadi).store.claim({
+      const claimed = await storeOf(wadi).claim({
         pools,
         workerId,
         leaseMs: 600_000,
@@ -80,7 +80,7 @@ export async function runLimited(wadi: Wadi, run: LimitedRun): Promise<string[]>
       ids.push(...claimed.tasks.map(({ id }) => id));
       await pause(1 + Math.random() * 4);
       if (claimed.tasks.length === 0) continue;
-      await internalsOf(wadi).store.settle(
+      await storeOf(wadi).settle(
         claimed.tasks.map(({ id, attempt }) => ({
           id,
           workerId,

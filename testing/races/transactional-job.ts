@@ -5,6 +5,7 @@ import { type Task, Wadi } from "../../src/index.ts";
 import { internalsOf } from "../../src/producer/internals.ts";
 import { commitSuccess } from "../../src/worker/handler/succeed-with.ts";
 import { lossy } from "../lossy-executor.ts";
+import { storeOf } from "../store.ts";
 
 export interface OwnRowsRace {
   /** Names the racer in its tokens, and decides its pauses. */
@@ -50,7 +51,8 @@ export async function commitOwnRows(wadi: Wadi, race: OwnRowsRace): Promise<OwnR
   const executor = lossy({ ...wadi.executor, protocol: { ...protocol, statements } }, () =>
     random() < race.lostAnswers ? "after" : null,
   );
-  const { store } = internalsOf(new Wadi(executor, { requestRetry: RETRY }));
+  const wadiOfRacer = new Wadi(executor, { requestRetry: RETRY });
+  const { session } = internalsOf(wadiOfRacer);
   const lanes = [{ queue: "default", name: null, quota: BATCH }];
   const raced = { lost: 0, done: [] as { id: string; token: string }[] };
 
@@ -59,7 +61,7 @@ export async function commitOwnRows(wadi: Wadi, race: OwnRowsRace): Promise<OwnR
     const token = task.workerId!;
     try {
       const rows = ownRows(executor, task.id, token, random() < 0.1);
-      await commitSuccess(store, task, rows, JSON.stringify(token));
+      await commitSuccess(session, task, rows, JSON.stringify(token));
       raced.done.push({ id: task.id, token });
     } catch (error) {
       if ((error as Error).name !== "LostLease") throw error;
@@ -71,7 +73,7 @@ export async function commitOwnRows(wadi: Wadi, race: OwnRowsRace): Promise<OwnR
   for (let n = 1; raced.lost < race.losses; n++) {
     const workerId = `racer-${race.seed}:${n}`;
     const request = { pools: [{ lanes, limit: BATCH }], workerId, leaseMs: race.leaseMs, limited: false };
-    const { tasks, nextDueAtMs } = await store.claim(request);
+    const { tasks, nextDueAtMs } = await storeOf(wadiOfRacer).claim(request);
     if (tasks.length === 0 && nextDueAtMs === null) break;
     await Promise.all(tasks.map(work));
   }

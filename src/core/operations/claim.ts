@@ -2,7 +2,14 @@
 import type { Statement } from "../executor.ts";
 import { type ClaimPool, limitPools, requestedTasks, splitPrefetch } from "./claim-pools.ts";
 import { type ClaimResult, decodeClaim, decodeClaimOnly, isClaimedRow } from "./claim-result.ts";
-import { NO_SIZES, reportSizes, type SizedClaim, type SizeTracking, tasksThatFit } from "./large-tasks.ts";
+import {
+  NO_SIZES,
+  reportSizes,
+  type SizedClaim,
+  type SizeTracking,
+  taskBytesPerResponse,
+  tasksThatFit,
+} from "./large-tasks.ts";
 import type { Operation, SqlTarget } from "./operation.ts";
 import { bind } from "./statement.ts";
 
@@ -45,12 +52,9 @@ interface ClaimPlan extends Omit<SizedClaim, "maxBytes"> {
  * Recovers expired leases, claims for each pool, and reads when the next task is due. A resend finds what a lost first
  * try claimed under the same token.
  */
-export function claim(
-  target: SqlTarget,
-  request: ClaimRequest,
-  maxBytes: number | null = null,
-): Operation<ClaimResult> {
+export function claim(target: SqlTarget, request: ClaimRequest): Operation<ClaimResult> {
   const { sizes = NO_SIZES } = request;
+  const maxBytes = taskBytesPerResponse(target.limits.maxResponseBytes);
   const pools = limitPools(request.pools, tasksThatFit(maxBytes, sizes));
   const requested = requestedTasks(pools);
   const plan: ClaimPlan = {

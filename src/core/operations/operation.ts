@@ -3,7 +3,7 @@
  */
 
 import type { WadiError } from "../errors/errors.ts";
-import type { Dialect, Executor, Row, SendOptions, Statement } from "../executor.ts";
+import type { Dialect, Executor, Limits, Row, SendOptions, Statement } from "../executor.ts";
 import type { Protocol } from "../protocol.ts";
 
 /**
@@ -31,10 +31,11 @@ export interface Operation<T> {
   explain?(error: unknown): WadiError | undefined;
 }
 
-/** The database an operation is built for: its SQL, and the present time. */
+/** The database an operation is built for: its SQL, what it accepts, and the present time. */
 export interface SqlTarget {
   readonly dialect: Dialect;
   readonly protocol: Protocol;
+  readonly limits: Limits;
   /** Null leaves the time to the database. */
   readonly nowMs: number | null;
 }

@@ -45,11 +45,8 @@ function settlementJson(settlement: Settlement | Start): string {
  * One statement for all settlements, or several in the same batch if the results exceed one parameter. On SQLite each
  * statement with failures is preceded by one that records them.
  */
-function settleStatements(
-  target: SqlTarget,
-  settlements: readonly (Settlement | Start)[],
-  maxBytes: number,
-): Statement[] {
+function settleStatements(target: SqlTarget, settlements: readonly (Settlement | Start)[]): Statement[] {
+  const maxBytes = target.limits.maxParamBytes;
   const parts: string[][] = [];
   const failures: string[][] = [];
   let bytes = maxBytes;
@@ -120,9 +117,8 @@ function wasSettledBy(settlement: Settlement | Start, task: Owner): boolean {
 export function settle(
   target: SqlTarget,
   settlements: readonly (Settlement | Start)[],
-  maxBytes: number,
 ): Operation<SettleResult[]> {
-  const statements = settleStatements(target, settlements, maxBytes);
+  const statements = settleStatements(target, settlements);
   return {
     name: "settle",
     statements,

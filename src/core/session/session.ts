@@ -1,18 +1,19 @@
 import { backoffDelay } from "../backoff.ts";
 import { monotonicMs } from "../clock.ts";
-import { type DriverError, WadiError } from "../errors/errors.ts";
+import { type DriverError, InvalidArgument, WadiError } from "../errors/errors.ts";
 import type { ErrorClass, Executor, Row, Statement } from "../executor.ts";
 import { type MigrateOptions, migrate } from "../migrations/migrate.ts";
 import { explainVersion, isGuarded, otherVersion } from "../migrations/protocol-version.ts";
 import { type Operation, type SqlTarget, single } from "../operations/operation.ts";
 import { bind } from "../operations/statement.ts";
 import { sleep } from "../timers.ts";
+import { show } from "../validate.ts";
 import { executorOfCall } from "./executor-of-call.ts";
 import { driverError, isTransient, lateError, mayBeGuard } from "./failure.ts";
 import { type Deadline, deadlineOf, type OperationOptions } from "./operation-options.ts";
 import type { QueryMeter } from "./query-meter.ts";
 import { RequestAbort } from "./request-abort.ts";
-import type { RetryPolicy } from "./retry-policy.ts";
+import { checkRetryPolicy, type RetryPolicy } from "./retry-policy.ts";
 import { SharedMigration } from "./shared-migration.ts";
 import { untilDeadline } from "./until-deadline.ts";
 
@@ -24,6 +25,16 @@ const MIGRATION_MS = 600_000;
 /** Executors whose database was seen with all migrations. On an edge runtime every request has its own session. */
 const migrated = new WeakSet<Executor>();
 
+export interface SessionOptions {
+  /**
+   * How an operation is sent again when the database is busy, unreachable, or did not answer.
+   * @default { tries: 6, baseMs: 50, capMs: 1000 }
+   */
+  readonly requestRetry?: Partial<RetryPolicy> | undefined;
+  /** Replaces the clock of the database, in epoch milliseconds. For tests only. */
+  readonly clock?: (() => number) | undefined;
+}
+
 /** Sends operations through one executor, applies missing migrations, and sends again what may be sent again. */
 export class Session {
   readonly executor: Executor;
@@ -33,15 +44,22 @@ export class Session {
   /** Whether the database has answered a guarded request, and so speaks this protocol version. */
   #isVerified = false;
 
-  constructor(executor: Executor, retry: RetryPolicy, clock: (() => number) | undefined) {
+  /** @throws {InvalidArgument} if a number of the retry policy is out of range. */
+  constructor(executor: Executor, { requestRetry, clock }: SessionOptions = {}) {
+    if (clock !== undefined && typeof clock !== "function") {
+      throw new InvalidArgument(
+        `clock must be a function that returns epoch milliseconds, got ${show(clock)}`,
+      );
+    }
     this.executor = executor;
-    this.#retry = retry;
+    this.#retry = checkRetryPolicy(requestRetry);
     this.#clock = clock;
   }
 
+  /** What an operation is built for. Its time is the present one, so take a new target for each operation. */
   get target(): SqlTarget {
-    const { dialect, protocol } = this.executor;
-    return { dialect, protocol, nowMs: this.#clock === undefined ? null : this.#clock() };
+    const { dialect, protocol, limits } = this.executor;
+    return { dialect, protocol, limits, nowMs: this.#clock === undefined ? null : this.#clock() };
   }
 
   async execute<T>(operation: Operation<T>, call: OperationOptions = {}): Promise<T> {

@@ -2,7 +2,7 @@
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
-import type { Store } from "../../core/session/store.ts";
+import type { Session } from "../../core/session/session.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
 import { integer } from "../../core/validate.ts";
 import type { WadiOptions } from "../wadi-options.ts";
@@ -12,14 +12,14 @@ export type BackpressureOptions = Pick<WadiOptions, "maxQueueDepth" | "maxQueueW
 
 /** The stage of a submit that waits for room: one gate for each queue that has a limit. */
 export class Backpressure {
-  readonly #store: Store;
+  readonly #session: Session;
   readonly #maxWaitMs: number;
   readonly #maxDepth: BackpressureOptions["maxQueueDepth"];
   readonly #gates = new Map<string, QueueGate>();
 
   /** @throws {InvalidArgument} if an option is out of range. */
-  constructor(store: Store, { maxQueueDepth, maxQueueWaitMs = 0 }: BackpressureOptions) {
-    this.#store = store;
+  constructor(session: Session, { maxQueueDepth, maxQueueWaitMs = 0 }: BackpressureOptions) {
+    this.#session = session;
     this.#maxWaitMs = integer("maxQueueWaitMs", maxQueueWaitMs, 0, MAX_TIMER_MS);
     this.#maxDepth = maxQueueDepth;
     if (maxQueueDepth === undefined) return;
@@ -61,7 +61,7 @@ export class Backpressure {
   #gateOf(queue: string, maxDepth: number): QueueGate {
     let gate = this.#gates.get(queue);
     if (gate === undefined) {
-      gate = new QueueGate(this.#store, { queue, maxDepth, maxWaitMs: this.#maxWaitMs });
+      gate = new QueueGate(this.#session, { queue, maxDepth, maxWaitMs: this.#maxWaitMs });
       this.#gates.set(queue, gate);
     }
     return gate;

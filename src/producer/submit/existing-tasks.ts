@@ -1,20 +1,22 @@
 /** Finds the submits that need no room in a full queue, because the task that their key has is their answer. */
+import { getStates } from "../../core/operations/read.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
-import type { Store } from "../../core/session/store.ts";
+import { getTasksInPages } from "../../core/session/pages.ts";
+import type { Session } from "../../core/session/session.ts";
 import { isTerminal, type TaskStatus } from "../../core/task.ts";
 
 /** How many of these submits would create no task. Costs one read, or two if any of them is throttled. */
 export async function countWithExistingTask(
-  store: Store,
+  session: Session,
   keyed: readonly NewTask[],
   call: OperationOptions,
 ): Promise<number> {
   const keys = [...new Set(keyed.map(({ key }) => key!))];
-  const states = await store.getStates({ ids: [], watched: [], keys }, call);
+  const states = await session.execute(getStates(session.target, { ids: [], watched: [], keys }), call);
   const byKey = new Map(states.map((state) => [state.ref, state]));
   const young = await findYoung(
-    store,
+    session,
     keyed.filter(({ key, throttleMs }) => throttleMs !== undefined && byKey.has(key!)),
     (key) => byKey.get(key)!.id,
     call,
@@ -43,14 +45,14 @@ function isKept(conflict: NewTask["conflict"], status: TaskStatus): boolean {
 
 /** The submits whose key has a task that is younger than their throttle's window. */
 async function findYoung(
-  store: Store,
+  session: Session,
   throttled: readonly NewTask[],
   idOf: (key: string) => string,
   call: OperationOptions,
 ): Promise<Set<NewTask>> {
   if (throttled.length === 0) return new Set();
-  const tasks = await store.getMany([...new Set(throttled.map(({ key }) => idOf(key!)))], call);
-  const nowMs = store.session.target.nowMs ?? Date.now();
+  const tasks = await getTasksInPages(session, [...new Set(throttled.map(({ key }) => idOf(key!)))], call);
+  const nowMs = session.target.nowMs ?? Date.now();
   const ages = new Map(tasks.map(({ id, createdAtMs }) => [id, nowMs - createdAtMs]));
   return new Set(
     throttled.filter(

@@ -2,9 +2,10 @@
 import { backoffDelay } from "../../core/backoff.ts";
 import { monotonicMs } from "../../core/clock.ts";
 import { QueueFull } from "../../core/errors/errors.ts";
+import { queueHeadroom } from "../../core/operations/read.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import { hasEnded, type OperationOptions } from "../../core/session/operation-options.ts";
-import type { Store } from "../../core/session/store.ts";
+import type { Session } from "../../core/session/session.ts";
 import { sleep } from "../../core/timers.ts";
 import { countWithExistingTask } from "./existing-tasks.ts";
 
@@ -36,7 +37,7 @@ interface Waiter {
 
 /** Admits submits into one queue while it has room, in the order in which they come. */
 export class QueueGate {
-  readonly #store: Store;
+  readonly #session: Session;
   readonly #options: QueueGateOptions;
   readonly #waiting: Waiter[] = [];
   /** Tasks that may still be submitted by the newest read of the room, until `#creditEndsMs`. */
@@ -47,8 +48,8 @@ export class QueueGate {
   /** The tick of the newest read. */
   #readAt = 0;
 
-  constructor(store: Store, options: QueueGateOptions) {
-    this.#store = store;
+  constructor(session: Session, options: QueueGateOptions) {
+    this.#session = session;
     this.#options = options;
   }
 
@@ -114,7 +115,8 @@ export class QueueGate {
     const readAt = ++this.#tick;
     const creditEndsMs = monotonicMs() + CREDIT_MS;
     const { deadlineMs } = waiter.call;
-    const room = await this.#store.queueHeadroom(queue, maxDepth, { deadlineMs }).catch(waiter.reject);
+    const operation = queueHeadroom(this.#session.target, queue, maxDepth);
+    const room = await this.#session.execute(operation, { deadlineMs }).catch(waiter.reject);
     if (room === undefined) return false;
     this.#readAt = readAt;
     this.#credit = room;
@@ -125,7 +127,7 @@ export class QueueGate {
   /** False if the read failed, and the waiter with it. */
   async #readExisting(waiter: Waiter): Promise<boolean> {
     const readAt = this.#readAt;
-    const count = await countWithExistingTask(this.#store, waiter.keyed, waiter.call).catch(waiter.reject);
+    const count = await countWithExistingTask(this.#session, waiter.keyed, waiter.call).catch(waiter.reject);
     if (count === undefined) return false;
     waiter.withoutRoom = { count, readAt };
     return true;

@@ -1,11 +1,13 @@
 /** The way of a submit from its arguments to the stored task, in seven stages. */
 import { AlreadyExists, InvalidArgument } from "../../core/errors/errors.ts";
+import { fenceOperation } from "../../core/operations/fence.ts";
 import { fenceKeys } from "../../core/operations/fence-keys.ts";
+import { getTask } from "../../core/operations/read.ts";
 import { splitTasks } from "../../core/operations/split-tasks.ts";
 import { type NewTask, type SubmittedTask, submit } from "../../core/operations/submit.ts";
 import { type OperationOptions, refuseOpenTransaction } from "../../core/session/operation-options.ts";
 import { isTooLarge } from "../../core/session/pages.ts";
-import type { Store } from "../../core/session/store.ts";
+import type { Session } from "../../core/session/session.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import type { WadiOptions } from "../wadi-options.ts";
@@ -29,14 +31,14 @@ export type SubmitterOptions = BackpressureOptions & Pick<WadiOptions, "metadata
  *    gets the payload as the handler will: in its JSON form.
  * 4. admit: waits until the queue has room (backpressure)
  * 5. coalesce: joins the submits of one tick (submit-batcher)
- * 6. send: one round trip (store)
+ * 6. send: one round trip (session)
  * 7. announce: wakes the workers of this process (notifier)
  *
  * `submitMany` skips stage 5: its tasks are one request already. Submits in a transaction or a batch of the application
  * take stages 1 to 3, are sent by the application, and then take stage 7 (transactional/).
  */
 export class Submitter {
-  readonly #store: Store;
+  readonly #session: Session;
   readonly #notifier: Notifier;
   readonly #defaults: SubmitDefaults;
   readonly #backpressure: Backpressure;
@@ -47,7 +49,7 @@ export class Submitter {
   };
 
   /** @throws {InvalidArgument} if an option is of the wrong type or out of range. */
-  constructor(store: Store, notifier: Notifier, options: SubmitterOptions) {
+  constructor(session: Session, notifier: Notifier, options: SubmitterOptions) {
     const { metadata: hook, keysAcrossNames } = options;
     if (hook !== undefined && typeof hook !== "function") {
       throw new InvalidArgument("metadata must be a function of { name, queue }");
@@ -55,12 +57,12 @@ export class Submitter {
     if (keysAcrossNames !== undefined && typeof keysAcrossNames !== "boolean") {
       throw new InvalidArgument("keysAcrossNames must be true or false");
     }
-    this.#store = store;
+    this.#session = session;
     this.#notifier = notifier;
     this.#defaults = { hook, keysAcrossNames };
-    this.#backpressure = new Backpressure(store, options);
+    this.#backpressure = new Backpressure(session, options);
     const send = (tasks: readonly NewTask[], how: SendOptions) => this.#sendBatch(tasks, how);
-    this.#batcher = new SubmitBatcher(store.session.executor.limits, send, () => tooLate(store));
+    this.#batcher = new SubmitBatcher(session.executor.limits, send, () => tooLate(session));
   }
 
   /** All stages, for one task. With the lineage of a held task, `LostLease` once that lease is gone. */
@@ -93,14 +95,14 @@ export class Submitter {
     await Promise.all(validateEntries(task, prepared));
     await this.#admit(prepared, call);
     const parts: SubmittedTask[][] = [];
-    for (const part of splitTasks(prepared, this.#store.session.executor.limits))
+    for (const part of splitTasks(prepared, this.#session.executor.limits))
       parts.push(await this.#sendMany(part, call));
     return parts.flat();
   }
 
   /** Stages 1 and 2. */
   prepare(request: SubmitRequest): NewTask {
-    return prepareTask(this.#store.session.executor, request, this.#defaults);
+    return prepareTask(this.#session.executor, request, this.#defaults);
   }
 
   /** Stages 1 and 2 for each entry of a `submitMany`. */
@@ -121,7 +123,7 @@ export class Submitter {
 
   async #admit(prepared: readonly NewTask[], call?: OperationOptions): Promise<void> {
     const admitted = this.#backpressure.admit(prepared, call);
-    return call === undefined ? admitted : this.#store.session.untilDeadline("submit", admitted, call);
+    return call === undefined ? admitted : this.#session.untilDeadline("submit", admitted, call);
   }
 
   async #coalesce(prepared: NewTask, options: SendOptions): Promise<SubmittedTask> {
@@ -129,7 +131,7 @@ export class Submitter {
     const { call } = options;
     return refuseRejected(
       prepared,
-      await (call === undefined ? sent : this.#store.session.untilDeadline("submit", sent, call)),
+      await (call === undefined ? sent : this.#session.untilDeadline("submit", sent, call)),
     );
   }
 
@@ -138,7 +140,10 @@ export class Submitter {
     { parent, call, isResent }: SendOptions,
   ): Promise<SubmittedTask[]> {
     const metered = parent?.meter === undefined ? call : { ...call, meter: parent.meter };
-    const submitted = await this.#store.submit(tasks, refuseOpenTransaction(metered), parent, isResent);
+    const { target } = this.#session;
+    const submission = submit(target, tasks, isResent);
+    const operation = parent === undefined ? submission : fenceOperation(target, parent, submission);
+    const submitted = await this.#session.execute(operation, refuseOpenTransaction(metered));
     this.announce(submitted, tasks);
     return submitted;
   }
@@ -149,10 +154,10 @@ export class Submitter {
     call: OperationOptions,
     isResent = false,
   ): Promise<SubmittedTask[]> {
-    const { target } = this.#store.session;
+    const { target } = this.#session;
     const operation = fenceKeys(target, tasks, submit(target, tasks, isResent), { rejects: false });
     try {
-      const submitted = await this.#store.session.execute(operation, refuseOpenTransaction(call));
+      const submitted = await this.#session.execute(operation, refuseOpenTransaction(call));
       this.announce(submitted, tasks);
       return submitted;
     } catch (error) {
@@ -170,12 +175,12 @@ export class Submitter {
     { key, taskId, submittedName }: AlreadyExists,
     call: OperationOptions,
   ): Promise<AlreadyExists> {
-    const existing = (await this.#store.get({ id: taskId }, call))?.name;
+    const existing = (await this.#session.execute(getTask(this.#session.target, { id: taskId }), call))?.name;
     return new AlreadyExists(key, taskId, { submitted: submittedName, existing });
   }
 }
 
-function tooLate(store: Store): Error {
+function tooLate(session: Session): Error {
   const advice = "its deadline came before it was sent, and nothing is queued; give it a later deadlineMs";
-  return store.session.driverError("submit", "unavailable", new Error("the deadline is past"), advice);
+  return session.driverError("submit", "unavailable", new Error("the deadline is past"), advice);
 }

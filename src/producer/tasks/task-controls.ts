@@ -1,12 +1,22 @@
 /** Controlling tasks that were submitted: what a `Wadi` offers, and the checks and notifications behind it. */
 import { InvalidArgument } from "../../core/errors/errors.ts";
-import type { CanceledTask, PurgeFilter, RetriedTask, SweepResult } from "../../core/operations/control.ts";
+import {
+  type CanceledTask,
+  cancelTask,
+  type PurgeFilter,
+  purgeTasks,
+  type RetriedTask,
+  retryTask,
+  type SweepResult,
+  sweepTasks,
+} from "../../core/operations/control.ts";
 import type { TaskRef } from "../../core/operations/read.ts";
+import type { Session } from "../../core/session/session.ts";
 import { isTerminal, TERMINAL_STATUSES } from "../../core/task.ts";
 import { integer, oneOf, onlyKnown, optionalText, show } from "../../core/validate.ts";
 import { type CallOptions, directCall } from "../call-options.ts";
 import type { WadiInternals } from "../internals.ts";
-import type { RetentionRule } from "./retention.ts";
+import { checkRetention, type RetentionRule } from "./retention.ts";
 
 /** The methods of a `Wadi` that change tasks that were submitted: cancel, retry and delete. */
 export interface TaskControls {
@@ -112,8 +122,7 @@ const PURGE_OPTIONS = Object.keys({
 const SWEEP_OPTIONS = Object.keys({ limit: true } satisfies Record<keyof SweepOptions, true>);
 const RETRY_OPTIONS = Object.keys({ resetAttempt: true } satisfies Record<keyof RetryOptions, true>);
 
-/** @throws {InvalidArgument} naming the option that is out of range. */
-export function checkPurge(options: PurgeOptions): PurgeFilter {
+function checkPurge(options: PurgeOptions): PurgeFilter {
   if (options === undefined)
     throw new InvalidArgument(
       "purge takes { olderThanMs }, and { olderThanMs: 0 } deletes all that is finished",
@@ -128,19 +137,31 @@ export function checkPurge(options: PurgeOptions): PurgeFilter {
   };
 }
 
-/** @throws {InvalidArgument} if the limit is out of range. */
-export function checkSweep(options: SweepOptions): { readonly limit: number } {
+/** @throws {InvalidArgument} naming the option that is out of range. */
+export function purge(session: Session, options: PurgeOptions, call?: CallOptions): Promise<number> {
+  return session.execute(purgeTasks(session.target, checkPurge(options)), directCall("purge", call));
+}
+
+/** @throws {InvalidArgument} naming the rule or option that is out of range. */
+export function sweep(
+  session: Session,
+  rules: readonly RetentionRule[],
+  options: SweepOptions,
+  call?: CallOptions,
+): Promise<SweepResult> {
   onlyKnown("sweep", options, SWEEP_OPTIONS);
-  return { limit: integer("limit", options.limit ?? 1000, 1, 100_000) };
+  const limit = integer("limit", options.limit ?? 1000, 1, 100_000);
+  const operation = sweepTasks(session.target, checkRetention(rules), limit);
+  return session.execute(operation, directCall("sweep", call));
 }
 
 /** Cancels, and notifies the waits of a task that ended and the worker of one that runs. */
-export async function cancelTask(
-  { store, notifier }: WadiInternals,
+export async function cancelAndNotify(
+  { session, notifier }: WadiInternals,
   ref: TaskRef,
   call?: CallOptions,
 ): Promise<CanceledTask | null> {
-  const task = await store.cancel(ref, directCall("cancel", call));
+  const task = await session.execute(cancelTask(session.target, ref), directCall("cancel", call));
   if (task === null) return null;
   if (isTerminal(task.status)) notifier.done([task.id]);
   else if (task.cancelRequestedAtMs !== null) notifier.canceled([task.id]);
@@ -148,8 +169,8 @@ export async function cancelTask(
 }
 
 /** Retries, and notifies the workers of the queue. */
-export async function retryTask(
-  { store, notifier }: WadiInternals,
+export async function retryAndNotify(
+  { session, notifier }: WadiInternals,
   ref: TaskRef,
   options: RetryOptions = {},
   call?: CallOptions,
@@ -159,7 +180,8 @@ export async function retryTask(
   if (typeof resetAttempt !== "boolean") {
     throw new InvalidArgument(`resetAttempt must be true or false, got ${show(resetAttempt)}`);
   }
-  const task = await store.retry(ref, resetAttempt, directCall("retry", call));
+  const operation = retryTask(session.target, ref, resetAttempt);
+  const task = await session.execute(operation, directCall("retry", call));
   if (task?.status === "queued") notifier.queued([task.queue]);
   return task;
 }

@@ -1,7 +1,19 @@
 /** Reading tasks: what a `Wadi` offers, and the checks behind it. */
 import { InvalidArgument } from "../../core/errors/errors.ts";
-import type { ListFilter, StatusCounts, TaskRef, TaskState } from "../../core/operations/read.ts";
-import type { Store } from "../../core/session/store.ts";
+import {
+  getStatus,
+  getTask,
+  type ListFilter,
+  listFailures,
+  queueDepth,
+  queueHeadroom,
+  type StatusCounts,
+  stats,
+  type TaskRef,
+  type TaskState,
+} from "../../core/operations/read.ts";
+import { listTasksInPages } from "../../core/session/pages.ts";
+import type { Session } from "../../core/session/session.ts";
 import { TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "../../core/task.ts";
 import { integer, oneOf, onlyKnown, optionalText, show, text } from "../../core/validate.ts";
 import { type CallOptions, directCall } from "../call-options.ts";
@@ -142,8 +154,7 @@ const LIST_OPTIONS = Object.keys({
   offset: true,
 } satisfies Record<keyof ListOptions, true>);
 
-/** @throws {InvalidArgument} naming the option that is out of range. */
-export function checkList(options: ListOptions): ListFilter {
+function checkList(options: ListOptions): ListFilter {
   onlyKnown("list", options, LIST_OPTIONS);
   return {
     status: options.status === undefined ? null : oneOf("status", options.status, TASK_STATUSES),
@@ -156,12 +167,56 @@ export function checkList(options: ListOptions): ListFilter {
   };
 }
 
-/** @throws {InvalidArgument} if it is not a list of queue names. */
-export function checkQueues(queues: readonly string[] | undefined): readonly string[] | null {
+function checkQueues(queues: readonly string[] | undefined): readonly string[] | null {
   if (queues === undefined) return null;
   if (!Array.isArray(queues))
     throw new InvalidArgument(`stats takes an array of queues, got ${show(queues)}`);
   return queues.map((queue) => text("queue", queue));
+}
+
+/** @throws {InvalidArgument} naming the option that is out of range. */
+export function listTasks(session: Session, options: ListOptions, call?: CallOptions): Promise<Task[]> {
+  return listTasksInPages(session, checkList(options), directCall("list", call));
+}
+
+/** @throws {InvalidArgument} if `queues` is not a list of names. */
+export function countTasks(
+  session: Session,
+  queues: readonly string[] | undefined,
+  call?: CallOptions,
+): Promise<Record<string, StatusCounts>> {
+  return session.execute(stats(session.target, checkQueues(queues)), directCall("stats", call));
+}
+
+/** @throws {InvalidArgument} if `queue` is no name. */
+export function countQueued(session: Session, queue: string, call?: CallOptions): Promise<number> {
+  return session.execute(queueDepth(session.target, text("queue", queue)), directCall("queueDepth", call));
+}
+
+/** @throws {InvalidArgument} if `queue` is no name, or `maxDepth` is out of range. */
+export function countRoom(
+  session: Session,
+  queue: string,
+  maxDepth: number,
+  call?: CallOptions,
+): Promise<number> {
+  text("queue", queue);
+  integer("maxDepth", maxDepth, 1, 1_000_000);
+  return session.execute(queueHeadroom(session.target, queue, maxDepth), directCall("queueHeadroom", call));
+}
+
+export function readStatus(
+  session: Session,
+  ref: TaskRef,
+  method: string,
+  call?: CallOptions,
+): Promise<TaskState | null> {
+  return session.execute(getStatus(session.target, ref), directCall(method, call));
+}
+
+/** @throws {InvalidArgument} if `id` is no id. */
+export function readFailures(session: Session, id: string, call?: CallOptions): Promise<TaskFailure[]> {
+  return session.execute(listFailures(session.target, text("id", id)), directCall("failures", call));
 }
 
 export type ReadArguments =
@@ -175,14 +230,16 @@ export type ReadArguments =
  * @throws {InvalidArgument} if the task has another name.
  */
 export async function readTask(
-  store: Store,
+  session: Session,
   refOf: (ref: string) => TaskRef,
   args: ReadArguments,
 ): Promise<Task | null> {
-  if (!isWithDefinition(args)) return store.get(refOf(args[0]), directCall("get", args[1]));
+  const read = (ref: string, call?: CallOptions) =>
+    session.execute(getTask(session.target, refOf(ref)), directCall("get", call));
+  if (!isWithDefinition(args)) return read(args[0], args[1]);
   const [definition, ref, call] = args;
   if (definition.payload === undefined) throw noDefinition(definition);
-  const task = await store.get(refOf(ref), directCall("get", call));
+  const task = await read(ref, call);
   if (task === null || task.name === definition.name) return task;
   throw new InvalidArgument(
     `task ${task.id} is one of "${task.name}", not of "${definition.name}"; pass the definition of that name, or none`,

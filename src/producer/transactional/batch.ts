@@ -60,8 +60,8 @@ export interface StatementBuilder<Native = unknown> {
 }
 
 export function statementBuilder<Native>(internals: WadiInternals): StatementBuilder<Native> {
-  const { store } = internals;
-  const { native, name } = store.session.executor;
+  const { session } = internals;
+  const { native, name } = session.executor;
   return transactionalCalls(internals, {
     isSync: false,
     readsAfterCommit: true,
@@ -71,7 +71,7 @@ export function statementBuilder<Native>(internals: WadiInternals): StatementBui
           `${name} does not accept a batch of statements; begin a transaction, and use wadi.with(tx)`,
         );
       }
-      await store.session.ensureMigrated();
+      await session.ensureMigrated();
       const rowsOf = (result: unknown): Row[] => {
         let rows: unknown;
         try {

@@ -82,13 +82,13 @@ function sendValid<T>(
 
 /** Announces the tasks once their rows are read. */
 function submitOperation<T>(
-  { store, submitter }: WadiInternals,
+  { session, submitter }: WadiInternals,
   { readsAfterCommit }: Transport,
   tasks: readonly NewTask[],
   read: (submitted: SubmittedTask[]) => T,
 ): Operation<T> {
-  const { target } = store.session;
-  const parts = splitTasks(tasks, store.session.executor.limits).map((part) => submit(target, part));
+  const { target } = session;
+  const parts = splitTasks(tasks, session.executor.limits).map((part) => submit(target, part));
   const { statements, decode } = combine("submit", parts);
   const operation: Operation<T> = {
     name: "submit",
@@ -103,8 +103,8 @@ function submitOperation<T>(
 }
 
 /** Reports that a running task may have been asked to stop: it is not known whether that will be committed. */
-function cancelOperation({ store, notifier }: WadiInternals, ref: TaskRef): Operation<CanceledTask | null> {
-  const operation = cancelTask(store.session.target, ref);
+function cancelOperation({ session, notifier }: WadiInternals, ref: TaskRef): Operation<CanceledTask | null> {
+  const operation = cancelTask(session.target, ref);
   return {
     ...operation,
     decode: (results) => {

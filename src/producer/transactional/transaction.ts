@@ -59,7 +59,7 @@ export function transactionClient<Sync extends boolean>(
   internals: WadiInternals,
   tx: unknown,
 ): TransactionClient<Sync> {
-  const { store, executor } = internals;
+  const { session, executor } = internals;
   const { name } = executor;
   /** Looked up for each operation: the application may have ended it. */
   const open = () => {
@@ -77,7 +77,7 @@ export function transactionClient<Sync extends boolean>(
     isSync: open().isSync,
     readsAfterCommit: false,
     send({ name: operation, statements, decode }) {
-      const guard = store.session.versionGuard(statements);
+      const guard = session.versionGuard(statements);
       const done = (results: readonly Row[][]) => decode(results.slice(guard.length));
       const fail = (error: unknown) => {
         if (WadiError.is(error)) throw error;
@@ -88,7 +88,7 @@ export function transactionClient<Sync extends boolean>(
           kind === "missing-schema"
             ? "its tables are missing and cannot be made in your transaction; run wadi.migrate() before it"
             : "roll your transaction back; the cause says why";
-        throw store.session.driverError(operation, kind, error, advice);
+        throw session.driverError(operation, kind, error, advice);
       };
       try {
         const results = open().batch([...guard, ...statements]);

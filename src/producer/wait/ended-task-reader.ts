@@ -1,7 +1,9 @@
 /** Reads the tasks that waits return. */
 import { WadiError } from "../../core/errors/errors.ts";
+import { getTask } from "../../core/operations/read.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
-import type { Store } from "../../core/session/store.ts";
+import { getTasksInPages } from "../../core/session/pages.ts";
+import type { Session } from "../../core/session/session.ts";
 import type { Task } from "../../core/task.ts";
 import type { PendingWait, WaitRef } from "./pending-wait.ts";
 import { readStates } from "./read-states.ts";
@@ -32,7 +34,7 @@ const OVERLAP_MS = 1000;
  * share the next one.
  */
 export class EndedTaskReader {
-  readonly #store: Store;
+  readonly #session: Session;
   readonly #listener: RowListener;
   /** Rows that have been requested and have not come. */
   readonly #awaited = new Map<WaitRef, RequestedRow>();
@@ -43,8 +45,8 @@ export class EndedTaskReader {
   #busyUntilMs = 0;
   #sent = 0;
 
-  constructor(store: Store, listener: RowListener) {
-    this.#store = store;
+  constructor(session: Session, listener: RowListener) {
+    this.#session = session;
     this.#listener = listener;
   }
 
@@ -145,17 +147,18 @@ export class EndedTaskReader {
     this.#sent++;
     if (rows.length === 1) {
       const { ref, id } = first!;
-      return new Map([[ref, await this.#store.get(id === null ? ref.ref : { id }, call)]]);
+      const operation = getTask(this.#session.target, id === null ? ref.ref : { id });
+      return new Map([[ref, await this.#session.execute(operation, call)]]);
     }
     const ids = new Map(rows.map(({ ref, id }) => [ref, id]));
     const keys = rows.filter(({ id }) => id === null).map(({ ref }) => ref);
     if (keys.length > 0) {
       this.#sent++;
-      const states = await readStates(this.#store, keys, call);
+      const states = await readStates(this.#session, keys, call);
       for (const ref of keys) ids.set(ref, states.get(ref)?.id ?? null);
     }
     const known = [...new Set(ids.values())].filter((id) => id !== null);
-    const tasks = await this.#store.getMany(known, call);
+    const tasks = await getTasksInPages(this.#session, known, call);
     const byId = new Map(tasks.map((task) => [task.id, task]));
     return new Map([...ids].map(([ref, id]) => [ref, byId.get(id ?? "") ?? null]));
   }

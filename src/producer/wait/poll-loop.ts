@@ -2,7 +2,7 @@
 import { type Backoff, backoffDelay } from "../../core/backoff.ts";
 import { WadiError } from "../../core/errors/errors.ts";
 import type { TaskRef, TaskState } from "../../core/operations/read.ts";
-import type { Store } from "../../core/session/store.ts";
+import type { Session } from "../../core/session/session.ts";
 import { isTerminal, type Task } from "../../core/task.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import { EndedTaskReader } from "./ended-task-reader.ts";
@@ -20,28 +20,28 @@ const OUTAGE: Backoff = { baseMs: 100, capMs: 2000 };
  * ended by its platform.
  */
 export class PollLoop {
-  readonly #store: Store;
+  readonly #session: Session;
   readonly #notifier: Notifier;
   readonly #reader: EndedTaskReader;
   readonly #poller: Poller;
   readonly #waits = new Set<PendingWait>();
   readonly #maxQueries: number;
 
-  constructor(store: Store, notifier: Notifier) {
-    this.#store = store;
+  constructor(session: Session, notifier: Notifier) {
+    this.#session = session;
     this.#notifier = notifier;
-    this.#reader = new EndedTaskReader(store, {
+    this.#reader = new EndedTaskReader(session, {
       onRow: (ref, task) => this.#onRow(ref, task),
       onReadError: (refs, error) => {
         for (const wait of new Set(refs.map((ref) => ref.wait))) this.#onError(wait, error);
       },
     });
-    this.#poller = new Poller(store, this.#reader, this.#waits, {
+    this.#poller = new Poller(session, this.#reader, this.#waits, {
       onStates: (wait, states, poll) => this.#onStates(wait, states, poll),
       onPollError: (wait, error) => this.#onError(wait, error),
     });
     // The other half is for what the invocation sends in addition to its waits.
-    this.#maxQueries = (store.session.executor.limits.maxQueries ?? Number.POSITIVE_INFINITY) / 2;
+    this.#maxQueries = (session.executor.limits.maxQueries ?? Number.POSITIVE_INFINITY) / 2;
     notifier.onGap(() => this.#onGap());
   }
 
@@ -79,7 +79,7 @@ export class PollLoop {
 
   /** The database's time as far as it is known, in epoch milliseconds. */
   get nowMs(): number {
-    return this.#store.session.target.nowMs ?? Date.now();
+    return this.#session.target.nowMs ?? Date.now();
   }
 
   get #sent(): number {
@@ -102,7 +102,7 @@ export class PollLoop {
 
   #noAnswer(): unknown {
     const late = new Error("no answer came in time");
-    return this.#store.session.driverError("getStatus", "unknown", late);
+    return this.#session.driverError("getStatus", "unknown", late);
   }
 
   #onStates(wait: PendingWait, states: ReadonlyMap<WaitRef, TaskState | null>, poll: number): void {

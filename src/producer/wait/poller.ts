@@ -1,6 +1,6 @@
 /** Sends polls, each for many waits. */
 import type { TaskState } from "../../core/operations/read.ts";
-import type { Store } from "../../core/session/store.ts";
+import type { Session } from "../../core/session/session.ts";
 import type { EndedTaskReader } from "./ended-task-reader.ts";
 import type { PendingWait, WaitRef } from "./pending-wait.ts";
 import { readStates } from "./read-states.ts";
@@ -20,7 +20,7 @@ const OVERLAP_MS = 1000;
  * time.
  */
 export class Poller {
-  readonly #store: Store;
+  readonly #session: Session;
   readonly #reader: EndedTaskReader;
   readonly #waits: ReadonlySet<PendingWait>;
   readonly #listener: PollListener;
@@ -32,12 +32,12 @@ export class Poller {
 
   /** @param waits All that are open, as the owner of the set keeps it. */
   constructor(
-    store: Store,
+    session: Session,
     reader: EndedTaskReader,
     waits: ReadonlySet<PendingWait>,
     listener: PollListener,
   ) {
-    this.#store = store;
+    this.#session = session;
     this.#reader = reader;
     this.#waits = waits;
     this.#listener = listener;
@@ -108,7 +108,7 @@ export class Poller {
     let states: ReadonlyMap<WaitRef, TaskState | null> | undefined;
     let failure: unknown;
     try {
-      states = await readStates(this.#store, refs, request.call);
+      states = await readStates(this.#session, refs, request.call);
     } catch (error) {
       failure = error;
     }

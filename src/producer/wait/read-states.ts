@@ -1,7 +1,7 @@
 /** The query of a poll. */
-import type { TaskState } from "../../core/operations/read.ts";
+import { getStates, getStatus, type TaskState } from "../../core/operations/read.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
-import type { Store } from "../../core/session/store.ts";
+import type { Session } from "../../core/session/session.ts";
 import type { WaitRef } from "./pending-wait.ts";
 
 /**
@@ -9,14 +9,14 @@ import type { WaitRef } from "./pending-wait.ts";
  * one parameter. Null: there is no task, or the task of an id is not terminal.
  */
 export async function readStates(
-  store: Store,
+  session: Session,
   refs: readonly WaitRef[],
   call: OperationOptions,
 ): Promise<Map<WaitRef, TaskState | null>> {
   const states = new Map<WaitRef, TaskState | null>();
   if (refs.length === 1) {
     const [ref] = refs;
-    return states.set(ref!, await store.getStatus(ref!.ref, call));
+    return states.set(ref!, await session.execute(getStatus(session.target, ref!.ref), call));
   }
   const byValue = new Map<string, WaitRef[]>();
   for (const ref of refs) {
@@ -25,11 +25,15 @@ export async function readStates(
     if (same === undefined) byValue.set(value, [ref]);
     else same.push(ref);
   }
-  for (const part of splitBySize([...byValue.values()], store.maxBytes - 1, ([ref]) => ref!.bytes)) {
+  for (const part of splitBySize(
+    [...byValue.values()],
+    session.executor.limits.maxParamBytes - 1,
+    ([ref]) => ref!.bytes,
+  )) {
     const values = { ids: [] as string[], watched: [] as string[], keys: [] as string[] };
     for (const [ref] of part) values[listOf(ref!)].push(ref!.value);
     const found = new Map<string, TaskState>();
-    for (const { ref, byKey, ...state } of await store.getStates(values, call)) {
+    for (const { ref, byKey, ...state } of await session.execute(getStates(session.target, values), call)) {
       found.set((byKey ? "k" : "i") + ref, state);
     }
     for (const same of part) {

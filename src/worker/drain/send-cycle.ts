@@ -1,3 +1,6 @@
+import { claim } from "../../core/operations/claim.ts";
+import { asResend, combineTwo, type Operation } from "../../core/operations/operation.ts";
+import { settle } from "../../core/operations/settle.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { WadiInternals } from "../../producer/internals.ts";
 import type { Cycle, CycleAnswer } from "./cycles.ts";
@@ -11,23 +14,24 @@ import { startOf } from "./start-gate.ts";
  */
 export async function sendCycle(
   { attempts, starts, request, resent }: Cycle,
-  { store }: WadiInternals,
+  { session }: WadiInternals,
   totals: DrainTotals,
   call: OperationOptions,
 ): Promise<CycleAnswer> {
   const settlements = [...attempts.map(({ settlement }) => settlement!), ...starts.map(startOf)];
-  totals.roundTrip();
+  const send = <T>(operation: Operation<T>, isResend: boolean) => {
+    totals.roundTrip();
+    return session.execute(isResend ? asResend(operation) : operation, call);
+  };
   try {
-    if (request !== null) return await store.settleAndClaim(settlements, request, call, resent);
-    return [await store.settle(settlements, call, resent), null];
+    const { target } = session;
+    const settling = settle(target, settlements);
+    if (request === null) return [await send(settling, resent), null];
+    return await send(combineTwo("settleAndClaim", settling, claim(target, request)), resent);
   } catch (error) {
     if (!refusesContent(error) || attempts.length === 0) throw error;
   }
-  const settled = await settleByHalves(attempts, (some) => {
-    totals.roundTrip();
-    return store.settle(some, call, resent);
-  });
+  const settled = await settleByHalves(attempts, (some) => send(settle(session.target, some), resent));
   if (request === null) return [settled, null];
-  totals.roundTrip();
-  return [settled, await store.claim(request, call)];
+  return [settled, await send(claim(session.target, request), false)];
 }

@@ -33,7 +33,7 @@ export class TripDeadlines {
   endSoon(nowMs: number, graceMs: number): void {
     this.#lastTryAtMs = nowMs + LAST_TRIES_MS;
     this.#endAtMs = this.#lastTryAtMs + graceMs;
-    const { session } = this.#settings.wadi.store;
+    const { session } = this.#settings.wadi;
     const cause = new Error("no answer came before the worker had to stop");
     const reason = session.driverError("stop", "unknown", cause);
     const abort = () => this.#abort.abort(reason);

@@ -1,6 +1,7 @@
 /** Sends the round trips of a drain, and applies their answers. */
 
 import { monotonicMs } from "../../core/clock.ts";
+import { checkLeases, renewLeases } from "../../core/operations/lease.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Cycles } from "./cycles.ts";
 import type { DrainParts } from "./drain-parts.ts";
@@ -33,7 +34,8 @@ export class TripSender {
     const { settings, held, totals, schedule } = this.#parts;
     const attempts = held.attempts();
     totals.roundTrip();
-    const renewals = await settings.wadi.store.heartbeat(attempts, settings.leaseMs, call);
+    const { session } = settings.wadi;
+    const renewals = await session.execute(renewLeases(session.target, attempts, settings.leaseMs), call);
     held.applyRenewals(attempts, renewals, nowMs + settings.leaseMs);
     schedule.cancelsChecked(nowMs);
   }
@@ -50,7 +52,8 @@ export class TripSender {
     const { settings, held, totals, schedule } = this.#parts;
     const attempts = held.attempts();
     totals.roundTrip();
-    held.applyRenewals(attempts, await settings.wadi.store.checkLeases(attempts, call), null);
+    const { session } = settings.wadi;
+    held.applyRenewals(attempts, await session.execute(checkLeases(session.target, attempts), call), null);
     schedule.cancelsChecked(nowMs);
   }
 

@@ -6,6 +6,8 @@
 import { toEpochMs } from "../../core/clock.ts";
 import { InvalidArgument, LostLease, TaskCanceled } from "../../core/errors/errors.ts";
 import { encodeJson } from "../../core/json/json.ts";
+import { renewLeases, updateProgress } from "../../core/operations/lease.ts";
+import { getTask } from "../../core/operations/read.ts";
 import type { SubmittedTask } from "../../core/operations/submit.ts";
 import { fraction } from "../../core/validate.ts";
 import type { AnyTaskDefinition } from "../../producer/define-task.ts";
@@ -33,14 +35,18 @@ export async function reportProgress(
       .replace(/^\ufeff+/, "")
       .toWellFormed() ?? null;
   const { meter, owner } = attempt;
-  attempt.applyRenewal(await owner.wadi.store.progress(attempt, { progress, message: text }, { meter }));
+  const { session } = owner.wadi;
+  const operation = updateProgress(session.target, attempt, { progress, message: text });
+  attempt.applyRenewal(await session.execute(operation, { meter }));
   attempt.requireLease();
 }
 
 export async function renewLease(attempt: Attempt): Promise<{ readonly canceled: boolean }> {
   attempt.requireLease();
   const { meter, owner } = attempt;
-  attempt.applyRenewal((await owner.wadi.store.heartbeat([attempt], owner.leaseMs, { meter }))[0]);
+  const { session } = owner.wadi;
+  const operation = renewLeases(session.target, [attempt], owner.leaseMs);
+  attempt.applyRenewal((await session.execute(operation, { meter }))[0]);
   attempt.requireLease();
   return { canceled: attempt.canceled };
 }
@@ -78,7 +84,7 @@ export async function succeedWith(
   const signal = attempt.beginExternalSettlement();
   try {
     const deadlineMs = Number.isFinite(attempt.deadlineMs) ? toEpochMs(attempt.deadlineMs) : undefined;
-    await commitSuccess(wadi.store, task, statements, resultJson, { meter, deadlineMs, signal });
+    await commitSuccess(wadi.session, task, statements, resultJson, { meter, deadlineMs, signal });
   } catch (error) {
     if (error instanceof LostLease) attempt.lose();
     if (error instanceof TaskCanceled) attempt.applyRenewal({ id: task.id, cancelRequested: true });
@@ -91,5 +97,8 @@ export async function succeedWith(
 
 /** The task as the database has it after the settlement. Never rejects. */
 export function settledTask({ meter, owner, settlementResult, task }: Attempt): Promise<SettledTask> {
-  return settlementResult.settled(task, () => owner.wadi.store.get({ id: task.id }, { meter }));
+  const { session } = owner.wadi;
+  return settlementResult.settled(task, () =>
+    session.execute(getTask(session.target, { id: task.id }), { meter }),
+  );
 }

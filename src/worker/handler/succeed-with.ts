@@ -2,9 +2,10 @@ import { type Backoff, backoffDelay } from "../../core/backoff.ts";
 import { LostLease, TaskCanceled, WadiError } from "../../core/errors/errors.ts";
 import { failedFence, fenceLease } from "../../core/operations/fence.ts";
 import type { Operation } from "../../core/operations/operation.ts";
+import { getTask } from "../../core/operations/read.ts";
 import { bind } from "../../core/operations/statement.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
-import type { Store } from "../../core/session/store.ts";
+import type { Session } from "../../core/session/session.ts";
 import type { Task } from "../../core/task.ts";
 import { sleep } from "../../core/timers.ts";
 import type { UserStatement } from "../task-context.ts";
@@ -25,13 +26,13 @@ const PAUSES: Backoff = { baseMs: 200, capMs: 5000 };
  * @throws {DriverError} if the database refuses one of the statements. Nothing was written in any of these cases.
  */
 export async function commitSuccess(
-  store: Store,
+  session: Session,
   task: Task,
   statements: readonly UserStatement[],
   resultJson: string,
   call: OperationOptions = {},
 ): Promise<void> {
-  const { target, executor } = store.session;
+  const { target, executor } = session;
   const around = userStatements(executor, statements);
   const held = { id: task.id, workerId: task.workerId! };
   let mayBeCommitted = false;
@@ -56,17 +57,17 @@ export async function commitSuccess(
       const isRefused = ["conflict", "rejected", "invalid-value", "missing-schema"].includes(kind);
       // Wadi's tables exist, for the task was claimed from them: a missing table is one of the application's.
       return isRefused
-        ? store.session.driverError("succeedWith", kind === "missing-schema" ? "rejected" : kind, error)
+        ? session.driverError("succeedWith", kind === "missing-schema" ? "rejected" : kind, error)
         : undefined;
     },
   };
   const send = async () => {
     try {
-      await store.session.execute(operation, call);
+      await session.execute(operation, call);
     } catch (error) {
       if (!(mayBeCommitted && error instanceof LostLease)) throw error;
       // The token belongs to this claim alone: a success under it is that of an earlier try, whose answer was lost.
-      const now = await store.get({ id: task.id }, call);
+      const now = await session.execute(getTask(target, { id: task.id }), call);
       if (now?.status !== "succeeded" || now.workerId !== held.workerId) throw error;
     }
   };

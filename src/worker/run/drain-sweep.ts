@@ -1,5 +1,6 @@
 import { monotonicMs, toEpochMs } from "../../core/clock.ts";
 import type { Executor } from "../../core/executor.ts";
+import { sweepTasks } from "../../core/operations/control.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
 import { type MaintenanceOptions, SWEEP_LIMIT } from "./maintenance.ts";
 
@@ -27,8 +28,9 @@ export async function sweepAfterDrain(
   if (nowMs - lastMs < PAUSE_MS) return false;
   lastSweepsMs.set(wadi.executor, nowMs);
   lastSweepMs = nowMs;
-  await wadi.store
-    .sweep(retention, { limit: SWEEP_LIMIT }, { deadlineMs: toEpochMs(deadlineMs), meter })
+  const { session } = wadi;
+  await session
+    .execute(sweepTasks(session.target, retention, SWEEP_LIMIT), { deadlineMs: toEpochMs(deadlineMs), meter })
     .catch((error) => report(error, "sweep"));
   return true;
 }

@@ -1,6 +1,6 @@
 /** The work that a long-running worker does in addition to its tasks. */
 
-import type { Retention } from "../../core/operations/control.ts";
+import { type Retention, sweepTasks } from "../../core/operations/control.ts";
 import { sleep } from "../../core/timers.ts";
 import type { WadiInternals } from "../../producer/internals.ts";
 import type { ErrorContext } from "../hooks.ts";
@@ -59,13 +59,9 @@ export class Maintenance {
       this.#try("optimize", () => this.#options.wadi.executor.optimize?.()),
     );
     await sleep(STOP_MS, undefined, ended.then());
-    const { store } = this.#options.wadi;
+    const { session } = this.#options.wadi;
     this.#abort.abort(
-      store.session.driverError(
-        "sweep",
-        "unknown",
-        new Error("the worker was stopped before it was answered"),
-      ),
+      session.driverError("sweep", "unknown", new Error("the worker was stopped before it was answered")),
     );
   }
 
@@ -78,10 +74,11 @@ export class Maintenance {
 
   async #sweep(): Promise<void> {
     if (this.#stopping !== undefined) return;
-    const { wadi, retention, sweepMs } = this.#options;
+    const { retention, sweepMs } = this.#options;
+    const { session } = this.#options.wadi;
     const swept = await this.#try("sweep", () => {
       const call = { deadlineMs: Date.now() + SWEEP_TIMEOUT_MS, signal: this.#abort.signal };
-      return wadi.store.sweep(retention, { limit: SWEEP_LIMIT }, call);
+      return session.execute(sweepTasks(session.target, retention, SWEEP_LIMIT), call);
     });
     this.#later(0, swept?.more ? MORE_MS : sweepMs, () => this.#sweep());
   }

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Executor } from "../../../src/driver.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
-import { internalsOf } from "../../../src/producer/internals.ts";
+import { storeOf } from "../../../testing/store.ts";
 import type { OpenTarget } from "../../../testing/target.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -35,43 +35,38 @@ const WRITES: Record<
   "purge of nothing": (w) => w.purge({ ...PURGE, queue: "none", status: "failed", name: "none" }),
   sweep: (w) => w.sweep([{ olderThanMs: 3_600_000 }]),
   claim: (w) =>
-    internalsOf(w).store.claim({
+    storeOf(w).claim({
       pools: [{ lanes: LANES, limit: 9 }],
       workerId: "w:2",
       leaseMs: 60_000,
       limited: false,
     }),
   "claim of nothing": (w) =>
-    internalsOf(w).store.claim({
+    storeOf(w).claim({
       pools: [{ lanes: [{ ...LANES[0]!, name: "none" }], limit: 9 }],
       workerId: "w:2",
       leaseMs: 60_000,
       limited: false,
     }),
   "limited claim": (w) =>
-    internalsOf(w).store.claim({
+    storeOf(w).claim({
       pools: [{ lanes: LANES, limit: 9 }],
       workerId: "w:2",
       leaseMs: 60_000,
       limited: true,
     }),
-  heartbeat: (w, { held }) => internalsOf(w).store.heartbeat([{ id: held, workerId: "w:1" }], 60_000),
-  "heartbeat of a lost lease": (w, { held }) =>
-    internalsOf(w).store.heartbeat([{ id: held, workerId: "w:0" }], 60_000),
+  heartbeat: (w, { held }) => storeOf(w).heartbeat([{ id: held, workerId: "w:1" }], 60_000),
+  "heartbeat of a lost lease": (w, { held }) => storeOf(w).heartbeat([{ id: held, workerId: "w:0" }], 60_000),
   progress: (w, { held }) =>
-    internalsOf(w).store.progress({ id: held, workerId: "w:1" }, { progress: 0.5, message: null }),
+    storeOf(w).progress({ id: held, workerId: "w:1" }, { progress: 0.5, message: null }),
   "progress under a lost lease": (w, { none }) =>
-    internalsOf(w).store.progress({ id: none, workerId: "w:1" }, { progress: 0.5, message: null }),
+    storeOf(w).progress({ id: none, workerId: "w:1" }, { progress: 0.5, message: null }),
   settle: (w, { held }) =>
-    internalsOf(w).store.settle([
-      { id: held, workerId: "w:1", attempt: 1, outcome: "complete", resultJson: "1" },
-    ]),
+    storeOf(w).settle([{ id: held, workerId: "w:1", attempt: 1, outcome: "complete", resultJson: "1" }]),
   "settle under a lost lease": (w, { none }) =>
-    internalsOf(w).store.settle([
-      { id: none, workerId: "w:1", attempt: 1, outcome: "complete", resultJson: "1" },
-    ]),
+    storeOf(w).settle([{ id: none, workerId: "w:1", attempt: 1, outcome: "complete", resultJson: "1" }]),
   "settle of a failure": (w, { held }) =>
-    internalsOf(w).store.settle([
+    storeOf(w).settle([
       {
         ...{ id: held, workerId: "w:1", attempt: 1, outcome: "fail" },
         error: { type: "E", code: "e", message: "m", retryable: false, details: {} },
@@ -105,7 +100,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "libsql-file", "d1", "pg", "
       const done = await wadi.submit("done", 1);
       await wadi.cancel(done.id);
       const held = await wadi.submit("held", 1, { key: "held" });
-      await internalsOf(wadi).store.claim({
+      await storeOf(wadi).claim({
         pools: [{ lanes: LANES, limit: 1 }],
         workerId: "w:1",
         leaseMs: 600_000,

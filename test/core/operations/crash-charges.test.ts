@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ClaimRequest } from "../../../src/core/operations/claim.ts";
 import { Wadi } from "../../../src/index.ts";
-import { internalsOf } from "../../../src/producer/internals.ts";
 import { ManualClock } from "../../../testing/memory.ts";
+import { storeOf } from "../../../testing/store.ts";
 import type { OpenTarget } from "../../../testing/target.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -30,7 +30,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
   function claim(limit: number, prefetch = 0, fields: Partial<ClaimRequest> = {}) {
     const lanes = [{ queue: "default", name: "job", quota: limit, prefetch }];
     const request = { pools: [{ lanes, limit, prefetch }], workerId: `w:${++claims}`, leaseMs: LEASE_MS };
-    return internalsOf(wadi).store.claim({ ...request, limited: false, announces: true, ...fields });
+    return storeOf(wadi).claim({ ...request, limited: false, announces: true, ...fields });
   }
 
   async function expire(): Promise<void> {
@@ -85,9 +85,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
     const { tasks, onHold } = await claim(10, 7);
     expect(onHold).toEqual([false, false, false, ...Array(7).fill(true)]);
     const { id, workerId, attempt } = tasks[5]!;
-    const started = await internalsOf(wadi).store.settle([
-      { id, workerId: workerId!, attempt, outcome: "start" },
-    ]);
+    const started = await storeOf(wadi).settle([{ id, workerId: workerId!, attempt, outcome: "start" }]);
     expect(started).toEqual([{ id, status: "running" }]);
     await expire();
     const after = await Promise.all(tasks.map((each) => task(each.id)));
@@ -113,7 +111,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
       expect(onHold).toEqual([true]);
       const { workerId, attempt } = tasks[0]!;
       const start = { id, workerId: workerId!, attempt, outcome: "start" } as const;
-      if (isAnnounced) await internalsOf(wadi).store.settle([start]);
+      if (isAnnounced) await storeOf(wadi).settle([start]);
       await expire();
       const count = 1 + Number(isAnnounced);
       expect(await task(id)).toMatchObject({ status: "queued", attempt: count, crashes: count });

@@ -6,9 +6,9 @@ import type { Settlement } from "../../../src/core/operations/settle.ts";
 import type { ErrorEnvelope, Task } from "../../../src/core/task.ts";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { defineTask, Wadi, Worker } from "../../../src/index.ts";
-import { internalsOf } from "../../../src/producer/internals.ts";
 import { type Loss, lossy } from "../../../testing/lossy-executor.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
+import { storeOf } from "../../../testing/store.ts";
 import type { OpenTarget } from "../../../testing/target.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -22,7 +22,7 @@ const error: ErrorEnvelope = {
 
 async function claim(wadi: Wadi, quota: number, workerId: string): Promise<Task[]> {
   const pools = [{ lanes: [{ queue: "default", name: "job", quota }], limit: quota }];
-  return (await internalsOf(wadi).store.claim({ pools, workerId, leaseMs: 1000, limited: false })).tasks;
+  return (await storeOf(wadi).claim({ pools, workerId, leaseMs: 1000, limited: false })).tasks;
 }
 
 const held = ({ id, workerId, attempt }: Task) => ({ id, workerId: workerId!, attempt });
@@ -68,7 +68,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
     const [good, bad] = await claim(wadi, 2, "w:1");
     const cost = async (settlement: Settlement) => {
       const before = open.meter();
-      await internalsOf(wadi).store.settle([settlement]);
+      await storeOf(wadi).settle([settlement]);
       const after = open.meter();
       return {
         statements: after.statements - before.statements,
@@ -91,8 +91,8 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
     const { id } = await wadi.submit("job", 1);
     const [task] = await claim(wadi, 1, "w:1");
     loseOne();
-    expect(await internalsOf(wadi).store.settle([failed(task!)])).toEqual([{ id, status: "queued" }]);
-    expect(await internalsOf(wadi).store.settle([failed(task!)])).toEqual([{ id, status: null }]);
+    expect(await storeOf(wadi).settle([failed(task!)])).toEqual([{ id, status: "queued" }]);
+    expect(await storeOf(wadi).settle([failed(task!)])).toEqual([{ id, status: null }]);
     expect(await wadi.failures(id)).toHaveLength(1);
   });
 
@@ -125,7 +125,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
     const { id } = await wadi.submit("job", 1);
     for (const worker of ["w:1", "w:2"]) {
       const [task] = await claim(wadi, 1, worker);
-      await internalsOf(wadi).store.settle([{ ...held(task!), outcome: "fail", error }]);
+      await storeOf(wadi).settle([{ ...held(task!), outcome: "fail", error }]);
       expect(await wadi.get(id)).toMatchObject({ status: "failed", attempt: 1 });
       await wadi.retry(id, { resetAttempt: true });
     }
@@ -135,10 +135,10 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
   it("failures among results that fill several statements are all recorded", async () => {
     await wadi.submitMany("job", Array(9).fill({ payload: 1 }));
     const tasks = await claim(wadi, 9, "w:1");
-    const large = `"${"x".repeat(internalsOf(wadi).store.maxBytes / 12)}"`;
+    const large = `"${"x".repeat(wadi.executor.limits.maxParamBytes / 12)}"`;
     const settlements = tasks.map((task, i) => (i % 2 === 0 ? done(task, large) : failed(task)));
     const before = open.meter().statements;
-    expect((await internalsOf(wadi).store.settle(settlements)).map(({ status }) => status)).toEqual(
+    expect((await storeOf(wadi).settle(settlements)).map(({ status }) => status)).toEqual(
       tasks.map((_, i) => (i % 2 === 0 ? "succeeded" : "queued")),
     );
     expect(open.meter().statements - before).toBeGreaterThan(1);
@@ -149,7 +149,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
   it("deleting a task deletes its history", async () => {
     const { id } = await wadi.submit("job", 1);
     const [task] = await claim(wadi, 1, "w:1");
-    await internalsOf(wadi).store.settle([failed(task!)]);
+    await storeOf(wadi).settle([failed(task!)]);
     expect(await wadi.failures(id)).toHaveLength(1);
     // As the purge of an SDK does that does not know the table.
     await open.executor.run({
@@ -167,7 +167,7 @@ test("a connection without foreign keys keeps the history of what it deletes, an
   const wadi = new Wadi(betterSqlite3(db), { clock: clock.read });
   const { id } = await wadi.submit("job", 1);
   const [task] = await claim(wadi, 1, "w:1");
-  await internalsOf(wadi).store.settle([{ ...held(task!), outcome: "fail", error }]);
+  await storeOf(wadi).settle([{ ...held(task!), outcome: "fail", error }]);
   clock.advance(1);
   expect(await wadi.purge({ olderThanMs: 0 })).toBe(1);
   expect(await wadi.get(id)).toBeNull();

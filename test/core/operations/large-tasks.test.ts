@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { taskBytesPerResponse } from "../../../src/core/operations/large-tasks.ts";
 import type { Executor } from "../../../src/driver.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
-import { internalsOf } from "../../../src/producer/internals.ts";
+import { storeOf } from "../../../testing/store.ts";
 import type { OpenTarget } from "../../../testing/target.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -98,7 +98,7 @@ test.each(["better-sqlite3-memory", "libsql-http", "d1", "pg"])(
       expect(summary.nextDueAtMs).toBeGreaterThan(Date.now() + 3_000_000);
       expect(await wadi.getStatus(huge.id)).toMatchObject({ status: "queued", attempt: 0 });
       const lanes = [{ queue: "default", name: "a", quota: 20 }];
-      const claimed = await internalsOf(wadi).store.claim({
+      const claimed = await storeOf(wadi).claim({
         ...{ pools: [{ lanes, limit: 20 }], workerId: "w:1", leaseMs: 1000, limited: false },
         sizes: { measures: true, bytes: 0, pausedUntilMs: 0 },
       });
@@ -150,7 +150,7 @@ test("one task too large for any response is an error that names the cause", { t
       sql: "update cairnq_tasks set payload = to_jsonb(repeat('x', 11000000)) where id = $1 returning id",
       params: [id],
     });
-    for (const read of [() => wadi.get(id), () => wadi.list(), () => internalsOf(wadi).store.getMany([id])])
+    for (const read of [() => wadi.get(id), () => wadi.list(), () => storeOf(wadi).getMany([id])])
       await expect(read()).rejects.toMatchObject({
         code: "DRIVER_ERROR",
         kind: "response-too-large",

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Wadi, Worker } from "../../../src/index.ts";
-import { internalsOf } from "../../../src/producer/internals.ts";
+import { storeOf } from "../../../testing/store.ts";
 import type { OpenTarget } from "../../../testing/target.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -70,7 +70,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "pg"]))("on $name", (target)
     ] as const) {
       const { id } = await wadi.submit(name, 1, options);
       const lanes = [{ queue: "default", name, quota: 1 }];
-      await internalsOf(wadi).store.claim({
+      await storeOf(wadi).claim({
         pools: [{ lanes, limit: 1 }],
         workerId: "w:1",
         leaseMs: 60_000,

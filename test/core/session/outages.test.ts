@@ -64,7 +64,7 @@ test("an answer that cannot be read is the caller's to see, and is not asked for
     reads++;
     throw new RangeError("unreadable");
   };
-  await expect(internalsOf(wadi).store.session.execute({ name: "odd", statements, decode })).rejects.toThrow(
+  await expect(internalsOf(wadi).session.execute({ name: "odd", statements, decode })).rejects.toThrow(
     RangeError,
   );
   expect(reads).toBe(1);

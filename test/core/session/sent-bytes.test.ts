@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Executor, Statement } from "../../../src/core/executor.ts";
 import { neonHttp } from "../../../src/drivers/neon.ts";
 import { type SubmitOptions, Wadi } from "../../../src/index.ts";
-import { internalsOf } from "../../../src/producer/internals.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { startNeonEndpoint } from "../../../testing/neon-endpoint.ts";
 import { createDatabase } from "../../../testing/postgres.ts";
+import { storeOf } from "../../../testing/store.ts";
 import type { OpenTarget } from "../../../testing/target.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -74,7 +74,7 @@ describe.each(pickTargets(["better-sqlite3-file", "libsql-http", "d1", "pg", "ne
         "many",
         VALUES.map((payload, i) => ({ payload, key: `value:${i}` })),
       );
-      const stored = await internalsOf(wadi).store.getMany([...plain, ...keyed].map(({ id }) => id));
+      const stored = await storeOf(wadi).getMany([...plain, ...keyed].map(({ id }) => id));
       expect(stored.map(({ payload }) => payload)).toEqual([...VALUES, ...VALUES]);
     });
   },

@@ -9,6 +9,7 @@ import { Wadi, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";
 import { beforeRequests } from "../../../testing/before-requests.ts";
 import { type Loss, lossy } from "../../../testing/lossy-executor.ts";
+import { storeOf } from "../../../testing/store.ts";
 import { until } from "../../../testing/until.ts";
 
 const FAST = { baseMs: 1, capMs: 1 };
@@ -70,7 +71,7 @@ describe("an answer lost after the commit is asked for again without doing the w
     const { wadi, lose } = await lossyWadi();
     await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
     lose("after");
-    const { tasks } = await internalsOf(wadi).store.claim({
+    const { tasks } = await storeOf(wadi).claim({
       pools: [{ lanes: [lane], limit: 2 }],
       workerId: "w",
       leaseMs: 1000,
@@ -86,7 +87,7 @@ describe("an answer lost after the commit is asked for again without doing the w
       "a",
       [1, 2, 3, 4, 5].map((payload) => ({ payload, maxAttempts: payload === 3 ? 1 : 3 })),
     );
-    const { tasks } = await internalsOf(wadi).store.claim({
+    const { tasks } = await storeOf(wadi).claim({
       pools: [{ lanes: [lane], limit: 4 }],
       workerId: "w",
       leaseMs: 1000,
@@ -95,7 +96,7 @@ describe("an answer lost after the commit is asked for again without doing the w
     const error = { type: "E", code: "e", message: "", retryable: true, details: null };
     const held = tasks.map((task) => ({ id: task.id, workerId: "w", attempt: task.attempt }));
     lose("after");
-    const settled = await internalsOf(wadi).store.settle([
+    const settled = await storeOf(wadi).settle([
       { ...held[0]!, outcome: "complete", resultJson: "7" },
       { ...held[1]!, outcome: "retry", error, delayMs: 0 },
       { ...held[2]!, outcome: "retry", error, delayMs: 0 },
@@ -108,17 +109,15 @@ describe("an answer lost after the commit is asked for again without doing the w
   test("another worker's settlement is not taken for one's own", async () => {
     const { wadi, lose } = await lossyWadi();
     const { id } = await wadi.submit("a", 1);
-    await internalsOf(wadi).store.claim({
+    await storeOf(wadi).claim({
       pools: [{ lanes: [lane], limit: 1 }],
       workerId: "other",
       leaseMs: 1000,
       limited: false,
     });
-    await internalsOf(wadi).store.settle([
-      { id, workerId: "other", attempt: 1, outcome: "complete", resultJson: "1" },
-    ]);
+    await storeOf(wadi).settle([{ id, workerId: "other", attempt: 1, outcome: "complete", resultJson: "1" }]);
     lose("after");
-    const [settled] = await internalsOf(wadi).store.settle([
+    const [settled] = await storeOf(wadi).settle([
       { id, workerId: "mine", attempt: 1, outcome: "complete", resultJson: "2" },
     ]);
     expect(settled).toEqual({ id, status: null });
@@ -178,7 +177,7 @@ describe("when to try again", () => {
     const { wadi, executor } = await lossyWadi();
     executor.requests = 0;
     const operation = { name: "wrong", statements: [{ sql: "selec 1", params: [] }], decode: () => null };
-    await expect(internalsOf(wadi).store.session.execute(operation)).rejects.toMatchObject({
+    await expect(internalsOf(wadi).session.execute(operation)).rejects.toMatchObject({
       name: "DriverError",
       retryable: false,
     });
@@ -238,12 +237,12 @@ describe("a meter counts every statement that a call sends", () => {
       { requestRetry: FAST },
     );
     const meter = new QueryMeter();
-    await internalsOf(wadi).store.get({ id: "none" }, { meter });
+    await storeOf(wadi).get({ id: "none" }, { meter });
     expect(meter.sent).toBe(sent);
     expect(sent).toBeGreaterThan(10);
     losses.push("after");
     const before = sent;
-    await internalsOf(wadi).store.get({ id: "none" }, { meter });
+    await storeOf(wadi).get({ id: "none" }, { meter });
     expect(sent - before).toBe(2);
     expect(meter.sent).toBe(sent);
   });

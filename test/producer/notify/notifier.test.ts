@@ -10,6 +10,7 @@ import { memoryWadi } from "../../../testing/memory.ts";
 import { pgFixture } from "../../../testing/pg-fixture.ts";
 import { endListeners } from "../../../testing/postgres-activity.ts";
 import { sentOperations } from "../../../testing/sent-operations.ts";
+import { storeOf } from "../../../testing/store.ts";
 import { until } from "../../../testing/until.ts";
 import { UNTIL_NOTIFIED } from "../../../testing/until-notified.ts";
 
@@ -63,7 +64,7 @@ describe("notifications within one Wadi", () => {
     const wadi = memoryWadi();
     const names = sentOperations(wadi);
     internalsOf(wadi).notifier.onQueued(async () => {
-      const store = internalsOf(wadi).store;
+      const store = storeOf(wadi);
       const [task] = (
         await store.claim({
           pools: [{ lanes: [{ queue: "default", name: "a", quota: 1 }], limit: 1 }],

@@ -2,7 +2,7 @@
 
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { defineTask, QueueFull, Wadi, type WadiOptions, Worker } from "../../../src/index.ts";
-import { internalsOf } from "../../../src/producer/internals.ts";
+import { interceptOperations } from "../../../testing/intercept.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -10,11 +10,10 @@ import { pickTargets } from "../../../testing/targets.ts";
 function counted(options: WadiOptions): { wadi: Wadi; asked: string[] } {
   const wadi = memoryWadi(options);
   const asked: string[] = [];
-  const { queueHeadroom } = internalsOf(wadi).store;
-  internalsOf(wadi).store.queueHeadroom = (queue, ...rest) => {
-    asked.push(queue);
-    return queueHeadroom.call(internalsOf(wadi).store, queue, ...rest);
-  };
+  interceptOperations(wadi, "queueHeadroom", (send, _, { statements }) => {
+    asked.push(String(statements[0]!.params[0]));
+    return send();
+  });
   return { wadi, asked };
 }
 
@@ -62,13 +61,16 @@ test("submits of one moment share the question, and as many pass as have room", 
   expect((await wadi.stats()).default!.queued).toBe(4);
   expect(asked.length).toBe(1);
   // They share their round trip too.
-  const { submit } = internalsOf(wadi).store;
-  const sent = vi.spyOn(internalsOf(wadi).store, "submit");
+  const sent: number[] = [];
+  interceptOperations(wadi, "submit", async (send) => {
+    const tasks = await send();
+    sent.push(tasks.length);
+    return tasks;
+  });
   for (const { id } of await wadi.list()) await wadi.cancel(id);
   await Promise.all([1, 2, 3].map((n) => wadi.submit("a", n)));
   await Promise.all([4].map((n) => wadi.submit("a", n)));
-  expect(sent.mock.calls.map(([tasks]) => tasks.length)).toEqual([3, 1]);
-  internalsOf(wadi).store.submit = submit;
+  expect(sent).toEqual([3, 1]);
 });
 
 test("a limit by queue leaves the others alone", async () => {
@@ -142,11 +144,10 @@ describe("with time to wait", () => {
 test("a question that fails is no answer for those who wait behind it", async () => {
   const { wadi } = counted({ maxQueueDepth: 5, requestRetry: { tries: 1 } });
   await wadi.migrate();
-  const { queueHeadroom } = internalsOf(wadi).store;
-  internalsOf(wadi).store.queueHeadroom = async (...args) => {
-    internalsOf(wadi).store.queueHeadroom = queueHeadroom;
-    throw new Error(`down ${args}`);
-  };
+  const remove = interceptOperations(wadi, "queueHeadroom", async () => {
+    remove();
+    throw new Error("down");
+  });
   expect(await outcomes([wadi.submit("a", 1), wadi.submit("a", 2)])).toEqual([false, true]);
 });
 

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { type SubmitOptions, type Wadi, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";
+import { interceptOperations } from "../../../testing/intercept.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
 
 function clocked(): { wadi: Wadi; clock: ManualClock } {
@@ -147,7 +148,7 @@ const refused: [options: SubmitOptions, message: string | RegExp][] = [
 ];
 test.each(refused)("refuses %j", async (options, message) => {
   const wadi = memoryWadi();
-  internalsOf(wadi).store.submit = () => expect.fail("nothing may be sent");
+  interceptOperations(wadi, "submit", () => expect.fail("nothing may be sent"));
   const submits = [
     () => wadi.submit("a", 1, options),
     () => wadi.submitMany("a", [{ payload: 1, ...options }]),

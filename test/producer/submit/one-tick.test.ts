@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { DriverError, Wadi, Worker } from "../../../src/index.ts";
-import { internalsOf } from "../../../src/producer/internals.ts";
+import { interceptOperations } from "../../../testing/intercept.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -29,19 +29,22 @@ test.each(targets)(
 
 test("they keep their order also when what one of them sends is refused", async () => {
   const wadi = memoryWadi();
-  const { store } = internalsOf(wadi);
-  const submit = store.submit.bind(store);
   const sent: unknown[] = [];
-  store.submit = async (tasks, ...rest) => {
+  interceptOperations(wadi, "submit", async (send, _, { statements }) => {
+    const params = statements.flatMap((statement) => statement.params);
+    const tasks: { payload: number }[] = JSON.parse(
+      params.map(String).find((param) => param.includes('"payload":'))!,
+    );
     if (tasks.length > 1) throw new DriverError("refused", {});
+    const { payload } = tasks[0]!;
     // The first of them takes longest: what does not wait for it would overtake it.
-    if (tasks[0]!.columns.payload === "0") await new Promise((resolve) => setTimeout(resolve, 20));
-    sent.push(tasks[0]!.columns.payload);
-    return submit(tasks, ...rest);
-  };
+    if (payload === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    sent.push(payload);
+    return send();
+  });
   const keys = ["a", "b", "a", "b"];
   await Promise.all(keys.map((key, n) => wadi.submit("t", n, { key, conflict: "replace" })));
-  expect(sent).toEqual(["0", "1", "2", "3"]);
+  expect(sent).toEqual([0, 1, 2, 3]);
 });
 
 test.each(targets)(

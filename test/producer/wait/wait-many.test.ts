@@ -89,7 +89,7 @@ describe("a signal", () => {
     internalsOf(wadi).notifier.done([tasks[2]!.id]); // too early
     await vi.waitUntil(() => names.length === 2);
     expect(names).toEqual(["getStatus", "get"]);
-    await internalsOf(wadi).store.session.executor.run({
+    await wadi.executor.run({
       sql: "update cairnq_tasks set status = 'canceled'",
       params: [],
     });

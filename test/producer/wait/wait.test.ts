@@ -11,7 +11,9 @@ import {
   Worker,
 } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";
+import { interceptOperations } from "../../../testing/intercept.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
+import { storeOf } from "../../../testing/store.ts";
 
 const FAST = { pollMs: 1, maxPollMs: 1 };
 
@@ -40,16 +42,15 @@ describe("wait", () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
     const reads: string[] = [];
-    const { get, getStatus } = internalsOf(wadi).store;
-    internalsOf(wadi).store.get = (...args) => {
+    interceptOperations(wadi, "get", (send) => {
       reads.push("row");
-      return get.apply(internalsOf(wadi).store, args);
-    };
-    internalsOf(wadi).store.getStatus = async (...args) => {
+      return send();
+    });
+    interceptOperations(wadi, "getStatus", async (send) => {
       reads.push("status");
       if (reads.length === 3) await wadi.cancel(id);
-      return getStatus.apply(internalsOf(wadi).store, args);
-    };
+      return send();
+    });
     await wadi.wait(id, FAST);
     expect(reads).toEqual(["status", "status", "status", "row"]);
   });
@@ -98,7 +99,7 @@ describe("wait", () => {
     const wadi = memoryWadi({ clock: clock.read });
     const { id } = await wadi.submit("a", null, { delayMs: what === "a delayed task" ? 60_000 : 0 });
     if (what.startsWith("a running")) {
-      await internalsOf(wadi).store.claim({
+      await storeOf(wadi).claim({
         pools: [{ lanes: [{ queue: "default", name: "a", quota: 1 }], limit: 1 }],
         workerId: "w",
         leaseMs: 9999,
@@ -120,12 +121,10 @@ describe("wait", () => {
   test("a task that ends just as the time is up is returned", async () => {
     const wadi = memoryWadi();
     const { id } = await wadi.submit("a", null);
-    const { store } = internalsOf(wadi);
-    const get = store.get.bind(store);
-    store.get = async (...args) => {
+    interceptOperations(wadi, "get", async (send) => {
       await new Worker(wadi).task("a", () => 42).drain();
-      return get(...args);
-    };
+      return send();
+    });
     expect(await wadi.wait(id, { timeoutMs: 0 })).toMatchObject({ status: "succeeded", result: 42 });
   });
 
@@ -186,14 +185,13 @@ describe("waitByKey", () => {
     const wadi = memoryWadi();
     const old = await wadi.submit("a", "old", { key: "k" });
     let polls = 0;
-    const { getStatus } = internalsOf(wadi).store;
-    internalsOf(wadi).store.getStatus = async (...args) => {
+    interceptOperations(wadi, "getStatus", async (send) => {
       if (++polls === 3) {
         await wadi.submit("a", "new", { key: "k", conflict: "replace" });
         await new Worker(wadi).task("a", ({ payload }) => payload).drain();
       }
-      return getStatus.apply(internalsOf(wadi).store, args);
-    };
+      return send();
+    });
     expect((await wadi.waitByKey("k", FAST)).result).toBe("new");
     expect((await wadi.get(old.id))?.status).toBe("canceled");
   });

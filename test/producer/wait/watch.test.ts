@@ -3,6 +3,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { type TaskState, TaskTimeout, Wadi, Worker } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";
+import { interceptOperations } from "../../../testing/intercept.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 import { UNTIL_NOTIFIED } from "../../../testing/until-notified.ts";
@@ -58,11 +59,10 @@ describe("watch", () => {
     const changes = wadi.watch(id, FAST);
     expect((await changes.next()).value).toMatchObject({ id, status: "queued" });
     let polls = 0;
-    const { getStatus } = internalsOf(wadi).store;
-    internalsOf(wadi).store.getStatus = async (...args) => {
+    interceptOperations(wadi, "getStatus", async (send) => {
       if (++polls === 5) await wadi.cancel(id);
-      return getStatus.apply(internalsOf(wadi).store, args);
-    };
+      return send();
+    });
     expect(await collect(changes)).toEqual([expect.objectContaining({ status: "canceled" })]);
     expect((await collect(wadi.watch(id))).map(({ status }) => status)).toEqual(["canceled"]);
   });
@@ -133,10 +133,12 @@ describe("watch", () => {
       expect(removed.mock.calls.length).toBe(before + 1);
       expect(await untouched.next()).toEqual({ done: true, value: undefined });
 
-      internalsOf(wadi).store.getStatus = (_ref, call) =>
-        new Promise((_, reject) =>
-          call!.signal!.addEventListener("abort", () => reject(call!.signal!.reason)),
-        );
+      interceptOperations(
+        wadi,
+        "getStatus",
+        (_, { signal }) =>
+          new Promise((_, reject) => signal!.addEventListener("abort", () => reject(signal!.reason))),
+      );
       const looking = wadi.watch(id, UNTIL_NOTIFIED);
       const first = looking.next();
       await looking.return!();

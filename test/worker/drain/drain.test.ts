@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import { type TaskContext, Worker } from "../../../src/index.ts";
-import { internalsOf } from "../../../src/producer/internals.ts";
+import { interceptOperations } from "../../../testing/intercept.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
+import { storeOf } from "../../../testing/store.ts";
 
 const ZERO = {
   claimed: 0,
@@ -108,7 +109,7 @@ describe("a drain", () => {
     const wadi = memoryWadi({ clock: clock.read });
     const { id } = await wadi.submit("a", null);
     const lane = { queue: "default", name: "a", quota: 1 };
-    await internalsOf(wadi).store.claim({
+    await storeOf(wadi).claim({
       pools: [{ lanes: [lane], limit: 1 }],
       workerId: "killed",
       leaseMs: 1000,
@@ -152,12 +153,11 @@ describe("the end of the time", () => {
     const wadi = memoryWadi();
     const { id, runAtMs } = await wadi.submit("a", null);
     const stop = new AbortController();
-    const { settleAndClaim } = internalsOf(wadi).store;
-    internalsOf(wadi).store.settleAndClaim = async (...args) => {
-      const cycled = await settleAndClaim.apply(internalsOf(wadi).store, args);
+    interceptOperations(wadi, "settleAndClaim", async (send) => {
+      const cycled = await send();
       stop.abort();
       return cycled;
-    };
+    });
     const summary = await new Worker(wadi).task("a", never).drain({ signal: stop.signal });
     expect(summary).toMatchObject({ claimed: 1, released: 1, more: true });
     expect(await wadi.get(id)).toMatchObject({ status: "queued", attempt: 0, runAtMs, workerId: null });

@@ -1,18 +1,18 @@
 // Leases are renewed, lost and released.
 
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LostLease, Wadi, Worker } from "../../../src/index.ts";
-import { internalsOf } from "../../../src/producer/internals.ts";
+import { countOperations } from "../../../testing/intercept.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
 
 describe("leases", () => {
   test("a drain that is shorter than its lease sends no heartbeat", async () => {
     const wadi = memoryWadi();
     await wadi.submit("a", null);
-    const heartbeat = vi.spyOn(internalsOf(wadi).store, "heartbeat");
+    const heartbeat = countOperations(wadi, "heartbeat");
     const worker = new Worker(wadi).task("a", () => new Promise((resolve) => setTimeout(resolve, 100)));
     expect(await worker.drain({ budgetMs: 5000 })).toMatchObject({ succeeded: 1 });
-    expect(heartbeat).not.toHaveBeenCalled();
+    expect(heartbeat.count).toBe(0);
   });
 
   test("a drain that is longer than its lease keeps it alive", async () => {

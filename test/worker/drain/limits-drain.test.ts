@@ -1,9 +1,9 @@
 // Drains of limited tasks.
 
 import { setTimeout as pause } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type DrainSummary, Wadi, Worker } from "../../../src/index.ts";
-import { internalsOf } from "../../../src/producer/internals.ts";
+import { interceptOperations } from "../../../testing/intercept.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -64,9 +64,9 @@ test("drains of one worker that run side by side all find limited tasks", async 
   for (const payload of [1, 2]) await wadi.submit("a", payload, { limits: { key: "k", concurrency: 9 } });
   const worker = new Worker(wadi).task("a", () => null);
   let answer = () => {};
-  const { settleAndClaim } = internalsOf(wadi).store;
-  vi.spyOn(internalsOf(wadi).store, "settleAndClaim").mockImplementationOnce(async (...args) => {
-    const answered = await settleAndClaim.apply(internalsOf(wadi).store, args);
+  const remove = interceptOperations(wadi, "settleAndClaim", async (send) => {
+    remove();
+    const answered = await send();
     await new Promise<void>((resolve) => {
       answer = resolve;
     });

@@ -8,6 +8,7 @@ import { commitSuccess } from "../../../src/worker/handler/succeed-with.ts";
 import { claim, claimed, type OwnRows, openOwnRows } from "../../../testing/ledger.ts";
 import { type Loss, lossy } from "../../../testing/lossy-executor.ts";
 import { ManualClock } from "../../../testing/memory.ts";
+import { storeOf } from "../../../testing/store.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
 describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
@@ -22,7 +23,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
   test("are committed with it, in one round trip", async () => {
     const task = await claimed(db.wadi);
     const before = db.target.meter().roundTrips;
-    await commitSuccess(internalsOf(db.wadi).store, task, [db.insert("a"), db.insert("b")], '{"ok":[1]}');
+    await commitSuccess(internalsOf(db.wadi).session, task, [db.insert("a"), db.insert("b")], '{"ok":[1]}');
     expect(db.target.meter().roundTrips - before).toBe(1);
     expect(await db.ledger()).toEqual(["a", "b"]);
     expect(await db.wadi.get(task.id)).toMatchObject({
@@ -43,10 +44,10 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
     const other = await db.other();
     const [again] = await claim(other);
     expect(again).toMatchObject({ id: task.id, attempt: 2 });
-    const refused = commitSuccess(internalsOf(db.wadi).store, task, [db.insert("a")], "1");
+    const refused = commitSuccess(internalsOf(db.wadi).session, task, [db.insert("a")], "1");
     await expect(refused).rejects.toMatchObject({ name: "LostLease", taskId: task.id });
     expect(await db.ledger()).toEqual([]);
-    await commitSuccess(internalsOf(other).store, again!, [db.insert("b")], "2");
+    await commitSuccess(internalsOf(other).session, again!, [db.insert("b")], "2");
     expect(await db.ledger()).toEqual(["b"]);
     expect(await db.wadi.get(task.id)).toMatchObject({ status: "succeeded", result: 2 });
   });
@@ -56,16 +57,14 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
     [
       "it is settled",
       async (wadi: Wadi, { id, workerId, attempt }: { id: string; workerId: string; attempt: number }) => {
-        await internalsOf(wadi).store.settle([
-          { id, workerId, attempt, outcome: "succeed", resultJson: "0" },
-        ]);
+        await storeOf(wadi).settle([{ id, workerId, attempt, outcome: "succeed", resultJson: "0" }]);
       },
     ],
     ["its row is gone", (_: Wadi) => db.run("delete from cairnq_tasks")],
   ] as const)("are refused once %s", async (_, lose) => {
     const task = await claimed(db.wadi);
     await lose(db.wadi, { ...task, workerId: task.workerId! });
-    const refused = commitSuccess(internalsOf(db.wadi).store, task, [db.insert("a")], "1");
+    const refused = commitSuccess(internalsOf(db.wadi).session, task, [db.insert("a")], "1");
     await expect(refused).rejects.toMatchObject({ name: "LostLease" });
     expect(await db.ledger()).toEqual([]);
   });
@@ -73,7 +72,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
   test("are refused once a cancel was requested", async () => {
     const task = await claimed(db.wadi);
     await db.wadi.cancel(task.id);
-    const refused = commitSuccess(internalsOf(db.wadi).store, task, [db.insert("a")], "1");
+    const refused = commitSuccess(internalsOf(db.wadi).session, task, [db.insert("a")], "1");
     await expect(refused).rejects.toMatchObject({ name: "TaskCanceled", code: "TASK_CANCELED" });
     expect(await db.ledger()).toEqual([]);
     expect(await db.wadi.get(task.id)).toMatchObject({ status: "running" });
@@ -83,7 +82,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
     const task = await claimed(db.wadi);
     await db.run("insert into ledger (id) values ('taken')");
     const statements = [db.insert("a"), db.insert("taken")];
-    const refused = commitSuccess(internalsOf(db.wadi).store, task, statements, "1");
+    const refused = commitSuccess(internalsOf(db.wadi).session, task, statements, "1");
     await expect(refused).rejects.toMatchObject({
       name: "DriverError",
       retryable: false,
@@ -91,7 +90,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
       cause: expect.anything(),
     });
     const missing = commitSuccess(
-      internalsOf(db.wadi).store,
+      internalsOf(db.wadi).session,
       task,
       [{ sql: "delete from no_such_table" }],
       "1",
@@ -99,18 +98,18 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
     await expect(missing).rejects.toMatchObject({ name: "DriverError", retryable: false });
     const { sql } = db.insert("b");
     for (const params of [[], ["b", "c", "d"]]) {
-      const miscounted = commitSuccess(internalsOf(db.wadi).store, task, [{ sql, params }], "1");
+      const miscounted = commitSuccess(internalsOf(db.wadi).session, task, [{ sql, params }], "1");
       await expect(miscounted).rejects.toMatchObject({ retryable: false });
     }
     expect(await db.ledger()).toEqual(["taken"]);
     expect(await db.wadi.get(task.id)).toMatchObject({ status: "running" });
-    await commitSuccess(internalsOf(db.wadi).store, task, [db.insert("a")], "1");
+    await commitSuccess(internalsOf(db.wadi).session, task, [db.insert("a")], "1");
     expect(await db.ledger()).toEqual(["a", "taken"]);
   });
 
   test("may be none", async () => {
     const task = await claimed(db.wadi);
-    await commitSuccess(internalsOf(db.wadi).store, task, [], "null");
+    await commitSuccess(internalsOf(db.wadi).session, task, [], "null");
     expect(await db.wadi.get(task.id)).toMatchObject({ status: "succeeded", result: null });
   });
 
@@ -127,7 +126,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
       const wadi = losing([null, "after"]);
       await wadi.getStatus("none");
       await commitSuccess(
-        internalsOf(wadi).store,
+        internalsOf(wadi).session,
         task,
         [db.insert("a"), { sql: "update ledger set n = n + 1" }],
         "7",
@@ -141,7 +140,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
       const task = await claimed(db.wadi);
       const wadi = losing([null, "before", "busy"]);
       await wadi.getStatus("none");
-      await commitSuccess(internalsOf(wadi).store, task, [db.insert("a")], "7");
+      await commitSuccess(internalsOf(wadi).session, task, [db.insert("a")], "7");
       expect(await db.ledger()).toEqual(["a"]);
     });
 
@@ -168,7 +167,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
         { clock: clock.read, requestRetry: retry },
       );
       await wadi.getStatus("none");
-      const refused = commitSuccess(internalsOf(wadi).store, task, [db.insert("a")], "7");
+      const refused = commitSuccess(internalsOf(wadi).session, task, [db.insert("a")], "7");
       await expect(refused).rejects.toMatchObject({ name: "LostLease" });
       expect(stolen).toBe(true);
       expect(await db.ledger()).toEqual([]);
@@ -189,7 +188,7 @@ describe.each(pickTargets())("own rows with a settlement, $name", (target) => {
     const task = await claimed(db.wadi, 1000);
     clock.advance(2000);
     await claim(db.wadi);
-    await commitSuccess(internalsOf(unfenced).store, task, [db.insert("a")], "1");
+    await commitSuccess(internalsOf(unfenced).session, task, [db.insert("a")], "1");
     expect(await db.ledger()).toEqual(["a"]);
     expect(await db.wadi.get(task.id)).toMatchObject({ status: "running", attempt: 2 });
   });

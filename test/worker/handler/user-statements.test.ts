@@ -7,8 +7,8 @@ import * as v from "valibot";
 import { beforeEach, describe, expect, test } from "vitest";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
 import { defineTask, type TaskContext, Wadi, Worker, type WorkerEvent } from "../../../src/index.ts";
-import { internalsOf } from "../../../src/producer/internals.ts";
 import { ManualClock } from "../../../testing/memory.ts";
+import { storeOf } from "../../../testing/store.ts";
 
 const ledger = sqliteTable("ledger", { id: text("id").primaryKey(), n: integer("n") });
 
@@ -66,7 +66,7 @@ describe("ctx.succeedWith", () => {
   test("reports a lost lease to the handler, and nothing is written", async () => {
     const { summary } = await drained(async (context) => {
       clock.advance(600_000);
-      await internalsOf(wadi).store.claim({ pools: [], workerId: "x:1", leaseMs: 1, limited: false });
+      await storeOf(wadi).claim({ pools: [], workerId: "x:1", leaseMs: 1, limited: false });
       const refused = context.succeedWith([insert("a")], 1);
       await expect(refused).rejects.toMatchObject({ name: "LostLease", taskId: context.id });
       expect(context.lostLease).toBe(true);

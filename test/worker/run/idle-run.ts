@@ -10,8 +10,8 @@ export const NO_POLLS: WorkerOptions = { pollMs: 3_600_000, maxPollMs: 3_600_000
 /** Claims that reach the database. */
 function claims(wadi: Wadi): { count: number } {
   const seen = { count: 0 };
-  const execute = internalsOf(wadi).store.session.execute.bind(internalsOf(wadi).store.session);
-  internalsOf(wadi).store.session.execute = (operation, call) => {
+  const execute = internalsOf(wadi).session.execute.bind(internalsOf(wadi).session);
+  internalsOf(wadi).session.execute = (operation, call) => {
     if (/claim|settleAndClaim/.test(operation.name)) seen.count++;
     return execute(operation, call);
   };

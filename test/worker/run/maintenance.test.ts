@@ -8,6 +8,7 @@ import { internalsOf } from "../../../src/producer/internals.ts";
 import { checkRetention } from "../../../src/producer/tasks/retention.ts";
 import { sweepAfterDrain } from "../../../src/worker/run/drain-sweep.ts";
 import { Maintenance } from "../../../src/worker/run/maintenance.ts";
+import { interceptOperations } from "../../../testing/intercept.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 
 const retention = checkRetention([{ status: "canceled", olderThanMs: 0 }]);
@@ -37,13 +38,19 @@ async function ended(tasks: number): Promise<{ wadi: Wadi; sweeps: number[] }> {
     params: [],
   });
   const sweeps: number[] = [];
-  const { sweep } = internalsOf(wadi).store;
-  vi.spyOn(internalsOf(wadi).store, "sweep").mockImplementation(async (...args) => {
-    const swept = await sweep.apply(internalsOf(wadi).store, args);
+  interceptOperations(wadi, "sweep", async (send) => {
+    const swept = await send();
     sweeps.push(swept.purged);
     return swept;
   });
   return { wadi, sweeps };
+}
+
+function failNextSweep(wadi: Wadi): void {
+  const remove = interceptOperations(wadi, "sweep", async () => {
+    remove();
+    throw new Error("away");
+  });
 }
 
 test("sweeps once each period, and in batches one after the other while there is more", async () => {
@@ -63,7 +70,7 @@ test("sweeps once each period, and in batches one after the other while there is
 
 test("a sweep that fails is reported, and tried again when it is next due", async () => {
   const { wadi, sweeps } = await ended(3);
-  vi.mocked(internalsOf(wadi).store.sweep).mockRejectedValueOnce(new Error("away"));
+  failNextSweep(wadi);
   const maintenance = new Maintenance({ wadi: internalsOf(wadi), retention, sweepMs, report });
   maintenance.start();
   await vi.advanceTimersByTimeAsync(90_000);
@@ -95,11 +102,10 @@ test("brings the statistics up to date each hour and at the end, and nothing wit
 test("a stop waits for the sweep in progress, and no other follows", async () => {
   const { wadi } = await ended(1);
   let finish = () => {};
-  vi.mocked(internalsOf(wadi).store.sweep).mockReturnValue(
-    new Promise((resolve) => {
-      finish = () => resolve({ purged: 500, more: true });
-    }),
-  );
+  const swept = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  interceptOperations(wadi, "sweep", () => swept.then(() => ({ purged: 500, more: true })));
   const maintenance = new Maintenance({ wadi: internalsOf(wadi), retention, sweepMs, report });
   maintenance.start();
   await vi.advanceTimersByTimeAsync(30_000);
@@ -126,7 +132,7 @@ test("a short drain sweeps with a second left, at most once a minute, and recove
   vi.advanceTimersByTime(59_999);
   expect(await sweepAfterDrain(plan, left(5000))).toBe(false);
   vi.advanceTimersByTime(1);
-  vi.mocked(internalsOf(wadi).store.sweep).mockRejectedValueOnce(new Error("away"));
+  failNextSweep(wadi);
   expect(await sweepAfterDrain(plan, left(5000))).toBe(true);
   expect(reports).toEqual(["sweep: away"]);
 });

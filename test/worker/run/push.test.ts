@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { pg } from "../../../src/drivers/pg.ts";
 import { Wadi, Worker, type WorkerOptions } from "../../../src/index.ts";
-import { internalsOf } from "../../../src/producer/internals.ts";
+import { countOperations } from "../../../testing/intercept.ts";
 import { pgFixture } from "../../../testing/pg-fixture.ts";
 import { endListeners } from "../../../testing/postgres-activity.ts";
 import { until } from "../../../testing/until.ts";
@@ -16,12 +16,7 @@ test("Postgres notifies a worker of submits of other clients, again after its co
   const wadi = new Wadi(pg(db.pool()));
   const theirs = new Wadi(pg(db.pool()));
   const reported: string[] = [];
-  let claims = 0;
-  const { settleAndClaim } = internalsOf(wadi).store;
-  internalsOf(wadi).store.settleAndClaim = (...args) => {
-    claims++;
-    return settleAndClaim.apply(internalsOf(wadi).store, args);
-  };
+  const claims = countOperations(wadi, "settleAndClaim");
   const worker = new Worker(wadi, {
     ...NO_POLLS,
     onError: (_, { operation }) => reported.push(operation),
@@ -37,10 +32,10 @@ test("Postgres notifies a worker of submits of other clients, again after its co
     }
     expect(reported).toEqual(["listen"]);
     await new Promise((resolve) => setTimeout(resolve, 100));
-    const before = claims;
+    const before = claims.count;
     await theirs.submit("a", 3, { queue: "elsewhere" });
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(claims).toBe(before);
+    expect(claims.count).toBe(before);
   });
   await wadi.close();
   await theirs.close();

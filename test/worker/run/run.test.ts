@@ -1,8 +1,8 @@
 // What wakes an idle long-running worker.
 
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Wadi, Worker, type WorkerOptions } from "../../../src/index.ts";
-import { internalsOf } from "../../../src/producer/internals.ts";
+import { interceptOperations } from "../../../testing/intercept.ts";
 import { ManualClock, memoryWadi } from "../../../testing/memory.ts";
 import { until } from "../../../testing/until.ts";
 import { idleRun, NO_POLLS } from "./idle-run.ts";
@@ -134,10 +134,9 @@ describe("a stop", () => {
 test("a handler that blocks the event loop is reported while its lease still holds, and renewed before", async () => {
   const wadi = memoryWadi();
   const order: string[] = [];
-  const { heartbeat } = internalsOf(wadi).store;
-  vi.spyOn(internalsOf(wadi).store, "heartbeat").mockImplementation((...args) => {
+  interceptOperations(wadi, "heartbeat", (send) => {
     order.push("heartbeat");
-    return heartbeat.apply(internalsOf(wadi).store, args);
+    return send();
   });
   const worker = new Worker(wadi, {
     ...NO_POLLS,
