@@ -15,7 +15,7 @@ export interface Scope {
   readonly report: (result: Result) => void;
 }
 
-/** What is timed, and what is done before each timing. Returns how many operations it did. */
+/** The work that is timed, and what runs before each timing. Returns the number of operations. */
 export interface Work {
   readonly prepare?: () => Promise<void>;
   readonly run: () => Promise<number>;
@@ -32,7 +32,7 @@ async function rate({ prepare, run }: Work): Promise<number> {
 }
 
 /**
- * Runs both sides in turn, so that what else the machine does falls on both, and reports how their medians compare.
+ * Runs both sides in turn, so that other load on the machine affects both, and reports how their medians compare.
  * A workload that is not wanted is not run and has no result.
  */
 export async function compare(
@@ -54,7 +54,7 @@ export async function compare(
   return result;
 }
 
-/** Operations of one side before it is the other's turn: few, so that what else the machine does falls on both. */
+/** Operations of one side before the other's turn: few, so that other load on the machine affects both. */
 const TURN = 16;
 
 /**

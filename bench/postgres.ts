@@ -32,7 +32,7 @@ async function rawSide(url: string): Promise<Side> {
   const settleFenced = (ids: readonly string[], results: string) =>
     client.query(named("settle-fenced", SETTLE_FENCED, [Date.now(), ids, results]));
   const idsOf = (result: pg.QueryResult) => result.rows.map((row) => row.id as string);
-  /** All of it in one flight. */
+  /** Sends all of it at once. */
   const transaction = async <T>(statements: () => Promise<T>[]) => {
     const begin = client.query("begin");
     const results = statements();
@@ -104,7 +104,7 @@ async function fill(client: pg.Client | pg.Pool, { due, notDue, finished }: Back
   await client.query("alter table cairnq_tasks enable trigger user");
 }
 
-/** A caller and a worker with nothing in common but the database. */
+/** A caller and a worker that share only the database. */
 async function serve(url: string): Promise<Served> {
   const pools = [new pg.Pool({ connectionString: url }), new pg.Pool({ connectionString: url })];
   const clients = pools.map((pool) => new Wadi(pgExecutor(pool)));

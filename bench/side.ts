@@ -4,21 +4,21 @@ export interface Side {
   submit(): Promise<void>;
   /** Queues `count` tasks as the fastest way in. */
   submitMany(count: number): Promise<void>;
-  /** Queues one task under a new key, not knowing that it is new. */
+  /** Queues one task under a new key, with the check that it is new. */
   submitNewKey(): Promise<void>;
-  /** Submits under a key that has a live task, not knowing that it has, and reads that task. */
+  /** Submits under a key that has a live task, finds that task and reads it. */
   submitExistingKey(): Promise<void>;
   /** Claims, runs and settles until nothing is due, `concurrency` tasks a round. */
   drain(concurrency: number): Promise<void>;
   /** The same with up to `ahead` tasks claimed before they have a slot; every result is kept, every write fenced. */
   drainAhead(concurrency: number, ahead: number): Promise<void>;
-  /** Claims up to `count` tasks and hands them back. */
+  /** Claims up to `count` tasks and releases them. */
   claim(count: number): Promise<void>;
-  /** Looks for work where there is none. */
+  /** Claims from a queue in which nothing is due. */
   poll(): Promise<void>;
   /** One task from submit to the result read back. */
   call(): Promise<void>;
-  /** Starts a worker that waits for signals, and a caller that does. */
+  /** Starts a worker and a caller that wait for notifications. */
   serve(): Promise<Served>;
   /** Deletes all tasks. */
   clear(): Promise<void>;

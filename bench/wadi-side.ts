@@ -7,7 +7,7 @@ import { type Backlog, IDLE_QUEUE, NAME, PAYLOAD, QUEUE, type Served, type Side 
 
 const lane = (queue: string, quota: number) => [{ queue, name: NAME, quota }];
 
-/** Wadi as a user has it: the public client, a worker with a handler that returns at once. */
+/** Wadi through its public client, and a worker with a handler that returns immediately. */
 export async function wadiSide(
   executor: Executor,
   fill: (backlog: Backlog) => Promise<void>,
@@ -44,7 +44,7 @@ export async function wadiSide(
       await worker(concurrency).drain({ budgetMs: 120_000 });
     },
     async drainAhead(concurrency, ahead) {
-      // It asks for more once half of it is left.
+      // The worker claims again once half of its prefetch is left.
       await worker(concurrency, 2 * ahead).drain({ budgetMs: 120_000 });
     },
     async claim(count) {
@@ -79,7 +79,7 @@ export async function wadiSide(
   };
 }
 
-/** A caller and a worker that stays, in one process. */
+/** A caller and a long-running worker in one process. */
 export function serveWadi(caller: Wadi, host: Wadi): Served {
   const worker = new Worker(host, { concurrency: 16, queue: QUEUE }).task(NAME, () => null);
   const ended = worker.run();

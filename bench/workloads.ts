@@ -17,7 +17,7 @@ export interface Size {
   readonly ahead: number;
 }
 
-/** What a group of workloads runs on. */
+/** The sides and sizes of a group of workloads. */
 export interface Stage extends Scope {
   readonly sides: Sides;
   readonly size: Size;
@@ -80,7 +80,7 @@ export async function latency(stage: Stage): Promise<void> {
 }
 
 /**
- * What the floor claims and settles in one go, and a worker too: it asks for more once half of its prefetch is left.
+ * The tasks that the floor claims and settles at a time, as a worker does: it claims once half its prefetch is left.
  */
 const AHEAD = 500;
 

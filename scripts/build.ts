@@ -12,7 +12,7 @@ declare(DIST);
 await bundle();
 
 /**
- * One file for each entry point of package.json, and chunks for what several of them share, so that nothing exists
+ * One file for each entry point of package.json, and chunks for code that several of them share, so that nothing exists
  * twice: to load a hundred small files takes Node three times as long. Packages stay imports, names stay readable.
  */
 async function bundle(): Promise<void> {

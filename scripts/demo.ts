@@ -12,7 +12,7 @@ import { shortfalls, story, summarize } from "./demo/summary.ts";
 import { View } from "./demo/view.ts";
 import { readOptions } from "./options.ts";
 
-/** It takes about five seconds; on a very busy machine it may take longer, but never hangs. */
+/** The demo takes about five seconds; this limit is for very busy machines. */
 const LIMIT_MS = 60_000;
 
 const { json } = readOptions("demo", {

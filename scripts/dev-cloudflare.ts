@@ -20,7 +20,7 @@ const { json } = readOptions("dev:cloudflare", {
   json: { about: "print the summary as one line of JSON, last" },
 });
 
-// Before wrangler is loaded: it stays on this machine and asks nothing.
+// Set before wrangler is loaded, so that it sends no metrics and asks no questions.
 Object.assign(process.env, { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false", CI: "1" });
 
 const startedAtMs = Date.now();

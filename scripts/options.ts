@@ -3,9 +3,9 @@ import { type ParseArgsConfig, parseArgs } from "node:util";
 /** An option of a tool, as its usage shows it. */
 export interface Option {
   readonly about: string;
-  /** What stands for its value in the usage; a flag has none. */
+  /** The placeholder of its value in the usage; a flag has none. */
   readonly value?: string;
-  /** Takes names with commas between them, and may be given more than once. */
+  /** Accepts several names, separated by commas or in repeated options. */
   readonly list?: true;
 }
 
@@ -20,7 +20,7 @@ export type Values<O extends Options> = {
 };
 
 /**
- * What `npm run <tool>` was called with, as `read` makes it of the values.
+ * The options with which `npm run <tool>` was called, after `read` has converted their values.
  *
  * `--help` prints the usage and ends the process with 0. An unknown option, a stray argument or a value that `read`
  * throws for is named in one line on stderr with the usage below, and the process ends with 2.
@@ -70,7 +70,7 @@ function parse(options: Options): Record<string, unknown> {
   );
 }
 
-/** Each name once. None at all is an error: it would pick nothing, and nothing would be done. */
+/** Each name once. An empty list is an error: the tool would do nothing. */
 function names(option: string, lists: readonly string[]): string[] {
   const all = lists.flatMap((list) => list.split(",")).map((name) => name.trim());
   const named = [...new Set(all)].filter((name) => name !== "");

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 
-/** Writes a file unless it holds this text already, and says on stderr which of the two it was. */
+/** Writes a file unless it already has this text, and reports on stderr whether it did. */
 export function writeChanged(path: string, text: string): void {
   const shown = relative(process.cwd(), path);
   if (readFileSync(path, "utf8") === text) {

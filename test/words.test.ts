@@ -9,7 +9,7 @@ const BANNED: Readonly<Record<string, RegExp>> = {
   "nobody, somebody, whoever (the caller, another worker, the waiter)": /\b(?:nobody|somebody|whoever)\b/i,
   "hungry (may have due tasks)": /\bhungry\b/i,
   "in hand, in play (held, in flight)": /\bin (?:hand|play)\b/i,
-  "hand back, put back (release)": /\b(?:hand|put)(?:s|ed|ing)? back\b/i,
+  "hand back, put back (release)": /\b(?:hand|put)(?:s|ed|ing)? (?:\w+ )?back\b/i,
   "of its own, of yours (dedicated, separate, your)":
     /\bof (?:(?:its|their|one's|an application's) own|yours)\b/i,
   "beside (in addition to, next to)": /\bbeside\b/i,

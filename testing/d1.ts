@@ -18,7 +18,7 @@ let runtime: Runtime | undefined;
 
 export interface OpenD1 {
   binding: D1Like;
-  /** The binding as the runtime gives it, for what uses more of it than Wadi does. */
+  /** The binding of the runtime itself, for tests that use methods which Wadi does not need. */
   raw: unknown;
   meter(): Meter;
   close(): void;
@@ -69,7 +69,7 @@ function stopIfUnused(own: Runtime): void {
 
 type Meta = D1ResultLike & { meta: { rows_read: number; rows_written: number } };
 
-/** The binding itself, counting the calls that reach it and the rows it says it touched. */
+/** The binding, with a count of the calls that reach it and of the rows that it reports. */
 function metered(real: D1Like, meter: Meter): D1Like<MeteredStatement> {
   const count = (results: D1ResultLike[]) => {
     meter.roundTrips++;

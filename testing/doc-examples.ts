@@ -16,7 +16,7 @@ export interface Example {
   readonly code: string;
 }
 
-/** Every document a reader may copy code from. */
+/** The documents with examples. */
 export function documents(): string[] {
   return globSync(["README.md", "docs/*.md", "protocol/*.md", "functions/README.md"], { cwd: ROOT }).sort();
 }
@@ -43,7 +43,7 @@ const ENTRIES = Object.entries(JSON.parse(readFileSync(join(ROOT, "package.json"
   ]);
 const SOURCES = new Map(ENTRIES);
 
-/** Points imports at the sources, and those relative to the document at the files they mean there. */
+/** Resolves imports of the package to its sources, and relative imports from the folder of the document. */
 function resolved({ document, code }: Example): string {
   return code.replace(/(\bfrom |^import |\bimport\()"([^"]+)"/gm, (_, before: string, specifier: string) => {
     const target = specifier.startsWith(".") ? resolve(ROOT, document, "..", specifier) : specifier;
@@ -51,7 +51,7 @@ function resolved({ document, code }: Example): string {
   });
 }
 
-/** The examples as files of a new folder in the repository, so that its packages resolve. */
+/** Writes the examples to a new folder in the repository, where its packages resolve. */
 function write(examples: readonly Example[]): { folder: string; files: string[]; remove(): void } {
   mkdirSync(join(ROOT, ".tmp"), { recursive: true });
   const folder = mkdtempSync(join(ROOT, ".tmp/docs-examples-"));
@@ -64,7 +64,7 @@ function write(examples: readonly Example[]): { folder: string; files: string[];
   return { folder, files, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Runs `work` while the examples are files. */
+/** Runs `work` while the examples exist as files. */
 function inFolder<T>(examples: readonly Example[], work: (folder: string, files: string[]) => T): T {
   const { folder, files, remove } = write(examples);
   try {
@@ -85,7 +85,7 @@ export async function load(example: Example): Promise<Record<string, unknown>> {
 }
 
 /**
- * What the compiler has against the examples, one line each, such as `README-13.ts(16,7): error TS2322: …`. `globals`
+ * The compiler's errors in the examples, one line each, such as `README-13.ts(16,7): error TS2322: …`. `globals`
  * is a module that declares what all of them may use.
  */
 export function typeErrors(examples: readonly Example[], globals = ""): string[] {

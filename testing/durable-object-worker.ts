@@ -38,7 +38,7 @@ export class Database {
     }
   }
 
-  /** The storage itself, counting the calls that reach it and the rows it says it touched. */
+  /** The storage, with a count of the calls that reach it and of the rows that it reports. */
   #metered(storage: Storage): DurableObjectStorageLike {
     const meter = this.#meter;
     let isOpen = false;

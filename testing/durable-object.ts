@@ -28,7 +28,7 @@ interface Answer {
   readonly meter: Meter;
 }
 
-/** What miniflare's types lack without those of workers. */
+/** Miniflare's types lack it unless the types of workers are installed. */
 interface Namespace {
   idFromName(name: string): unknown;
   get(id: unknown): { fetch(url: string, init: RequestInit): Promise<Response> };

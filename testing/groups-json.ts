@@ -1,4 +1,4 @@
-/** The parameter of `insert_tasks` for tasks that are given one by one: a group each. */
+/** The parameter of `insert_tasks` for single tasks: each is a group. */
 export function groupsJson(tasks: readonly { readonly id: string; readonly payload?: unknown }[]): string {
   const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
   return JSON.stringify(

@@ -27,7 +27,7 @@ export interface HranaBatch {
   steps: { condition?: HranaCondition | null; stmt: HranaStmt }[];
 }
 
-/** An error of one request: it is reported inside the pipeline, and the requests after it still run. */
+/** An error of one request: it is reported inside the pipeline, and later requests still run. */
 export class HranaError extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
@@ -38,7 +38,7 @@ export class HranaError extends Error {
 
 const preparedOf = new WeakMap<Database.Database, Map<string, Database.Statement>>();
 
-/** Once a connection: to parse the longer statements again would take longer than to run them. */
+/** Prepared once for each connection: parsing the longer statements takes longer than running them. */
 function prepare(db: Database.Database, sql: string): Database.Statement {
   const known = preparedOf.get(db) ?? new Map<string, Database.Statement>();
   preparedOf.set(db, known);
@@ -135,7 +135,7 @@ export function toHranaError(error: unknown): unknown {
   if (/no such column/.test(error.message)) {
     return new HranaError("SQL_INPUT_ERROR", `SQL input error: ${error.message} (at offset 0)`);
   }
-  // sqld knows base codes only, and has no name for the most general one.
+  // sqld reports base codes only, and has no name for the most general one.
   const base = /^SQLITE_[A-Z]+/.exec(error.code)?.[0] ?? "SQLITE_UNKNOWN";
   return new HranaError(base === "SQLITE_ERROR" ? "SQLITE_UNKNOWN" : base, `SQLite error: ${error.message}`);
 }

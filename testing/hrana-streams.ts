@@ -95,7 +95,7 @@ export class Streams {
     this.#idle.push(stream.db);
   }
 
-  /** Runs one statement, after the writer before it. A writer that holds others up for too long is rolled back. */
+  /** Runs one statement after the previous writer. A writer that blocks others for too long is rolled back. */
   async inTurn<T>(stream: Stream, work: () => T): Promise<T> {
     for (;;) {
       if (stream.lostTurn) {

@@ -38,7 +38,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what is in it is what the tests are about
+  // biome-ignore lint/suspicious/noExplicitAny: the tests are about its content
   readonly body: any;
 }
 

@@ -1,5 +1,5 @@
 /**
- * SQL that a test wrote for the search path, with the names of its tasks, keys and failures in a schema, if one is
+ * A test's SQL for the search path, with the names of its tasks, keys and failures in a schema, if one is
  * given.
  */
 export function inSchema(sql: string, schema: string | undefined): string {

@@ -3,7 +3,7 @@ import { type Task, Wadi, type WadiOptions } from "../src/index.ts";
 import { storeOf } from "./store.ts";
 import type { OpenTarget, Target } from "./target.ts";
 
-/** A database with an application's own table in it, `ledger(id, n)`, and clients of it. */
+/** A database with a table of the application, `ledger(id, n)`, and clients of it. */
 export interface OwnRows {
   readonly target: OpenTarget;
   readonly executor: Executor;

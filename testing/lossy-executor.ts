@@ -1,6 +1,6 @@
 import type { ErrorClass, Executor } from "../src/core/executor.ts";
 
-/** What goes wrong with the next request: its answer is lost after the commit, or it never arrives. */
+/** The fault of the next request: its answer is lost after the commit, or it never arrives. */
 export type Loss = "after" | "before" | "busy" | null;
 
 class Lost extends Error {
@@ -11,7 +11,7 @@ class Lost extends Error {
   }
 }
 
-/** Wraps a real executor and loses what `next` says. Counts the requests that were sent. */
+/** Wraps a real executor, injects the faults that `next` returns, and counts the requests. */
 export function lossy(inner: Executor, next: (request: number) => Loss): Executor & { requests: number } {
   async function request<T>(send: () => Promise<T>): Promise<T> {
     const loss = next(++executor.requests);

@@ -22,7 +22,7 @@ export interface NeonEndpoint {
   /** Requests and statements received so far. */
   readonly requests: number;
   readonly statements: number;
-  /** What goes wrong, from the next request on. */
+  /** The faults, from the next request on. */
   faults: { plan: FaultPlan | undefined };
   stop(): Promise<void>;
 }
@@ -90,7 +90,7 @@ export async function startNeonEndpoint({ postgresUrl }: { postgresUrl: string }
       if (begin !== undefined) await client.query("rollback").catch(onError);
       throw error;
     } finally {
-      // A session passes from one user to the next with nothing left in it.
+      // A session is cleared before another request gets it.
       if (!broken) await client.query("discard all").catch(onError);
       client.release(broken);
       client.removeListener("error", onError);
@@ -128,7 +128,7 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** As the proxy does it: extended protocol, no name and no types, text both ways. */
+/** As Neon's proxy does: extended protocol, without names and types, with text in both directions. */
 async function runQuery(client: pg.PoolClient, { query, params = [] }: Query): Promise<unknown> {
   const config = { text: query, values: params, rowMode: "array", types: AS_TEXT, queryMode: "extended" };
   const result = await client.query(config as unknown as pg.QueryArrayConfig);

@@ -1,7 +1,7 @@
-/** What goes wrong with one request: before it is executed, or after it has been committed. */
+/** The fault of one request: before it is executed, or after it has been committed. */
 export interface Fault {
   when: "before" | "after";
-  /** The connection is dropped without an answer, or this is the answer. */
+  /** The response that is sent; "drop" closes the connection without one. */
   answer: "drop" | { status: number; body?: string };
 }
 

@@ -29,7 +29,7 @@ const ERROR_FIELDS = [
   ...["column", "schema", "dataType", "constraint", "file", "line", "routine"],
 ] as const;
 
-/** An answer that is no error of Postgres. */
+/** An error of the endpoint itself, not of Postgres. */
 export class Answer extends Error {
   readonly status: number;
   readonly body: string;

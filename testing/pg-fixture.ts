@@ -14,7 +14,7 @@ export interface PgFixture {
   url: string;
   directUrl: string;
   proxy: TcpProxy;
-  /** Sees to the database from outside, past the proxy. */
+  /** A connection that bypasses the proxy. */
   admin: Client;
   pool(config?: PoolConfig): Pool;
   client(config?: ClientConfig): Promise<Client>;
@@ -74,7 +74,7 @@ export async function failure(work: Promise<unknown>): Promise<{ code?: string; 
   throw new Error(`expected a failure, got ${JSON.stringify(result.value)}`);
 }
 
-/** How `work` fails, in the executor's words. */
+/** The class that the executor gives to the failure of `work`. */
 export async function failureClass(executor: Executor, work: Promise<unknown>): Promise<string> {
   return executor.classify(await failure(work));
 }

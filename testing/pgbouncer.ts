@@ -17,7 +17,7 @@ export interface PgBouncer {
 /** Server connections for each database: fewer than the clients of any test, so that they have to share. */
 export const SERVER_CONNECTIONS = 3;
 
-/** Debian puts it where only root's PATH looks. */
+/** Debian installs it in a folder that only root's PATH has. */
 export const program = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"]
   .map((folder) => join(folder, "pgbouncer"))
   .find(existsSync);
@@ -46,7 +46,7 @@ max_client_conn = 200
 `,
   );
   chmodSync(folder, 0o755);
-  // It refuses to be root. The shell reads end-of-file however this process dies, and ends it.
+  // PgBouncer refuses to run as root. The shell reads the end of a pipe however this process dies, and stops it.
   const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const child = spawn("sh", ["-c", '"$1" "$2" 2>&1 & read _; kill $!; wait', "sh", program!, config], {
     stdio: ["pipe", "pipe", "ignore"],

@@ -1,4 +1,4 @@
-// What tests ask and do to the sessions of a Postgres database, from a connection of the same database.
+// Waits for, and ends, other sessions of the Postgres database to which a connection belongs.
 
 import type { ClientBase, Pool } from "pg";
 import { until } from "./until.ts";

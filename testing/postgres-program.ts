@@ -8,11 +8,11 @@ import { dirname, join } from "node:path";
 export interface PostgresProgram {
   readonly initdb: string;
   readonly postgres: string;
-  /** Who runs it: empty for this user, another one where this user is root, as whom Postgres refuses to run. */
+  /** The user that runs it: empty for this user, another user if this one is root, since Postgres refuses root. */
   readonly owner: { readonly uid?: number; readonly gid?: number };
-  /** Everything of one server; to be removed after it. */
+  /** The folder of one server, to be removed after it has stopped. */
   readonly home: string;
-  /** The data directory inside `home`, empty and the owner's. */
+  /** The data directory inside `home`: empty, and owned by the user that runs the server. */
   readonly data: string;
 }
 
@@ -50,7 +50,7 @@ export async function postgresProgram(): Promise<PostgresProgram> {
   );
 }
 
-/** The user that owns nothing. */
+/** The user and group ids of the user without rights. */
 function unprivilegedUser(): { uid: number; gid: number } {
   const id = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };

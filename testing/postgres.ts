@@ -13,14 +13,14 @@ export interface PostgresServer {
   port: number;
   /** The URL of a fresh, empty database. */
   createDatabase(): Promise<string>;
-  /** Stops it, in order or (`crash`) at once, and starts it after `awayMs` on the same port and directory. */
+  /** Stops the server, in order or by a `crash`, and starts it again after `awayMs` on its port and directory. */
   restart(how: "orderly" | "crash", awayMs?: number): Promise<void>;
   /** Starts a standby of it, which follows it until `select pg_promote()`. */
   standby(): Promise<Pick<PostgresServer, "url" | "port" | "stop">>;
   stop(): Promise<void>;
 }
 
-/** Starts a dedicated, real Postgres on a free port, in a directory that is gone after `stop()`. */
+/** Starts a dedicated, real Postgres on a free port, in a directory that `stop()` removes. */
 export async function startPostgres(): Promise<PostgresServer> {
   const program = await postgresProgram();
   await initialise(program);
@@ -32,7 +32,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
 }
 
-/** A copy of the files that were backed up online, which asks its primary for all that came after. */
+/** A standby: a copy from an online backup, which receives all later changes from its primary. */
 async function startStandby(
   primaryUrl: string,
   primaryData: string,
@@ -41,7 +41,7 @@ async function startStandby(
   const primary = new pg.Client(primaryUrl);
   await primary.connect();
   await primary.query("select pg_backup_start('standby', true)");
-  // As the server's user; what belongs to the running server alone is left out.
+  // As the server's user, and without the files that only the running server needs.
   const copy =
     'cp -a "$1/." "$2" && rm -rf "$2/postmaster.pid" "$2/postmaster.opts" && ' +
     'touch "$2/standby.signal" "$2/backup_label" && ' +
@@ -84,7 +84,7 @@ async function serve(program: PostgresProgram, settings: Readonly<Record<string,
 }
 
 const PASSWORD = "password";
-/** Its messages are read: they must not be in the language of this machine. */
+/** Tests read its messages, so they must not be in the language of this machine. */
 const ENV = { ...process.env, LC_ALL: "C", LC_MESSAGES: "C" };
 
 async function initialise({ initdb, owner, home, data }: PostgresProgram): Promise<void> {
@@ -99,7 +99,7 @@ async function initialise({ initdb, owner, home, data }: PostgresProgram): Promi
   if (code !== 0) throw new Error(`initdb of the test Postgres ended with ${code}\n${log()}`);
 }
 
-/** Resolves once it takes connections. */
+/** Resolves once the server accepts connections. */
 async function start(
   { postgres, owner, data }: PostgresProgram,
   port: number,
@@ -108,7 +108,7 @@ async function start(
   const settings = {
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
-    // Containers often have 64 MB of /dev/shm: keep out of it.
+    // Containers often have only 64 MB of /dev/shm, so it is not used.
     shared_buffers: "64MB",
     dynamic_shared_memory_type: "mmap",
     max_connections: "200",
@@ -131,7 +131,7 @@ async function start(
   return child;
 }
 
-/** The last of what it prints. */
+/** The last lines that the server prints. */
 function logOf(child: ChildProcess): () => string {
   let log = "";
   for (const stream of [child.stdout!, child.stderr!]) {
@@ -165,7 +165,7 @@ export async function createDatabase(serverUrl: string = postgresUrl()): Promise
   return url.href;
 }
 
-/** A shell at the other end of a pipe: it reads end-of-file however this process dies, and cleans up. */
+/** Starts a shell that reads the end of a pipe however this process dies, and then cleans up. */
 function endWithThisProcess(directory: string): void {
   const script =
     'read _; pid=$(head -n 1 "$1/data/postmaster.pid") && kill -INT "$pid" && ' +

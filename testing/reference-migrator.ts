@@ -32,7 +32,7 @@ const TRIGGER = `
   create trigger cairnq_tasks_notify after insert or update of status on cairnq_tasks
     for each row when (new.status <> 'running') execute function reference_notify()`;
 
-/** The migrations that matter to others: tables, triggers, and indexes before and after them. */
+/** The migrations of the reference SDKs: tables, triggers, and indexes before and after them. */
 export const MIGRATIONS: readonly ReferenceMigration[] = [
   { name: "0001_init.sql", sql: TABLES },
   { name: "0002_purge_index.sql", sql: index("completed", "completed_at_ms") },
@@ -49,7 +49,7 @@ function index(name: string, columns: string): string {
 }
 
 /**
- * Creates the ledger of the reference SDKs, in one transaction. Theirs fails if it loses a race; this one tries
+ * Creates the ledger of the reference SDKs, in one transaction. They fail if they lose a race; this one tries
  * again.
  */
 export async function createLedger(pool: Pool): Promise<void> {
@@ -58,7 +58,7 @@ export async function createLedger(pool: Pool): Promise<void> {
   await pool.query(sql).catch(() => pool.query(sql));
 }
 
-/** Applies what is missing as the reference SDKs do: a transaction for each migration, which locks the ledger first. */
+/** Applies missing migrations as the reference SDKs do: in a transaction each, which locks the ledger first. */
 export async function migrateLikeReference(pool: Pool, migrations = MIGRATIONS): Promise<void> {
   const client = await pool.connect();
   try {

@@ -12,7 +12,7 @@ class Refused extends Error {
 }
 
 /**
- * Wraps a real executor and refuses with a class of error, before anything is sent, what `which` says. Null: nothing.
+ * Wraps a real executor. A request with a statement for which `which` returns a class of error is not sent, and fails.
  */
 export function refusing(inner: Executor, which: (sql: string) => ErrorClass | null): Executor {
   const checked = beforeRequests(inner, (statements) => {

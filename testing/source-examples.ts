@@ -5,7 +5,7 @@ import type { Example } from "./doc-examples.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** What the example of a method takes for granted: the objects that those of the classes make. */
+/** The objects that examples of methods use: those that the examples of the classes create. */
 export const EXAMPLE_GLOBALS = `
 import type * as wadiTypes from "wadi";
 import type { Executor } from "wadi/driver";

@@ -1,4 +1,4 @@
-// What a test target is: one engine and driver, how to open a fresh database on it, and what was spent there.
+// The type of a test target: an engine and a driver, how to open a fresh database, and what was sent to it.
 
 import type { Dialect, Executor } from "../src/core/executor.ts";
 
@@ -13,7 +13,7 @@ export type TargetName =
   | "durable-object"
   | "pglite";
 
-/** What was spent since the target was opened; `null` where the engine does not report it. */
+/** The cost since the target was opened; `null` where the engine does not report it. */
 export interface Meter {
   roundTrips: number;
   statements: number;

@@ -41,7 +41,7 @@ export function taskInput(id: string, fields: Partial<TaskInput> = {}): TaskInpu
   };
 }
 
-/** A repeatable source of chance: the same seed, the same cases. */
+/** A random source that repeats itself for the same seed. */
 export function seededRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -50,5 +50,5 @@ export function seededRandom(seed: number): (below: number) => number {
   };
 }
 
-/** What a claim takes for granted that is about nothing special. */
+/** The parameters of a claim that a test does not care about. */
 export const PLAIN_CLAIM = { holds: 0, max_task_bytes: null, weighs: 0 };

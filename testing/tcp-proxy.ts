@@ -4,15 +4,15 @@ import { connect, createServer, type Socket } from "node:net";
 
 export interface TcpProxy {
   port: number;
-  /** Round trips so far: how often a client spoke up, first or after the server had spoken. */
+  /** Round trips so far: how often a client began to send, at first or after the server had sent. */
   readonly turns: number;
   /** Breaks every connection. */
   cut(): void;
-  /** Leaves every connection open and carries nothing on it any more, in either direction. */
+  /** Keeps every connection open, but drops all data on it from now on, in both directions. */
   silence(): void;
-  /** Whether connections that are opened from now on carry nothing. */
+  /** Whether the data of connections that are opened from now on is dropped. */
   isSilent: boolean;
-  /** Where connections that are opened from now on lead. */
+  /** The server to which later connections are forwarded. */
   target: number;
   stop(): Promise<void>;
 }

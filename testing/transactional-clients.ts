@@ -15,9 +15,9 @@ import { createDatabase } from "./postgres.ts";
 /** A client that takes batches of native statements, as an application holds it. */
 export interface NativeClient {
   readonly executor: Executor;
-  /** One of the client's own statements: a row for `ledger(id)`. */
+  /** A native statement of the client: a row for `ledger(id)`. */
   insert(id: string): object;
-  /** The client's own batch. */
+  /** A native batch of the client. */
   batch(statements: readonly unknown[]): Promise<unknown[]>;
   /** Requests so far, where they can be counted. */
   requests(): number | null;

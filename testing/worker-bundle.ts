@@ -1,6 +1,6 @@
 import { build } from "esbuild";
 
-/** The text of one ES module for workerd, with everything that the entry point imports. */
+/** Bundles an entry point with all of its imports into the text of one ES module for workerd. */
 export async function bundleForWorker(entryPoint: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [entryPoint],

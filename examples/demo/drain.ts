@@ -11,7 +11,7 @@ const [file, name] = programArguments("DATABASE", "NAME");
 const db = new Database(file);
 const wadi = new Wadi(betterSqlite3(db));
 
-// Should this process be killed, its tasks come back when their lease is over.
+// If this process is killed, its tasks are queued again when their lease expires.
 const worker = new Worker(wadi, { name, concurrency: 6, leaseMs: 1500, backoff: { baseMs: 100 } });
 worker.task(inspectFile, inspect);
 

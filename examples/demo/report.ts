@@ -1,4 +1,4 @@
-/** What the demo's task finds out about a file. */
+/** The result of the demo's task for a file. */
 export interface FileReport {
   lines: number;
   words: number;

@@ -13,7 +13,7 @@ interface File {
 /** What producers and workers share: the task's name, its types, and how long one attempt may take. */
 export const inspectFile = defineTask<File, FileReport>({ name: "file.inspect", maxRunMs: 500 });
 
-/** The business key of a file's task: who knows the path can wait for the result. */
+/** The business key of a file's task: a caller that knows the path can wait for the result. */
 export const keyOf = (path: string) => `file:${path}`;
 
 // Counting takes under a millisecond. The pause stands in for the slow part of a real task, a call over the

@@ -24,7 +24,7 @@ await db.execute(
 const wadi = new Wadi(fromDrizzle(db));
 await wadi.migrate(); // your own transaction cannot create the tables on the way
 
-/** The order and its task are there together, or neither is. */
+/** Commits the order and its task together, or neither. */
 async function place(id: string, address: string, isPaid: boolean): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.insert(orders).values({ id, address });

@@ -22,7 +22,7 @@ db.run(sql`create table if not exists orders (id text primary key, address text 
 const wadi = new Wadi(fromDrizzle(db));
 await wadi.migrate(); // your own transaction cannot create the tables on the way
 
-/** The order and its task are there together, or neither is. better-sqlite3 answers at once, and so does Wadi. */
+/** Commits the order and its task together, or neither. better-sqlite3 is synchronous, and so is Wadi on it. */
 function place(id: string, address: string, isPaid: boolean): void {
   db.transaction((tx) => {
     tx.insert(orders).values({ id, address }).run();

@@ -32,7 +32,7 @@ export function connect(): Promise<Wadi> {
 async function open(env: NodeJS.ProcessEnv): Promise<Executor> {
   const postgresUrl = env.DATABASE_URL;
   if (postgresUrl) {
-    // The client itself accepts anything here and would try to reach it at each query.
+    // The client accepts any text here and would try to connect at each query.
     const { protocol, hostname } = URL.parse(postgresUrl) ?? {};
     if (!/^postgres(ql)?:$/.test(protocol ?? "") || !hostname) {
       throw notConfigured("DATABASE_URL is not a postgres:// URL with a host");

@@ -16,7 +16,7 @@ export function readCeilings(): Ceilings {
   return JSON.parse(readFileSync(FILE, "utf8")) as Ceilings;
 }
 
-/** Makes what was measured the most it may cost from now on. Other targets keep their ceilings. */
+/** Makes the measured costs the new ceilings. Other targets keep their ceilings. */
 export function writeCeilings(costs: readonly Cost[]): Ceilings {
   const ceilings = readCeilings();
   for (const target of new Set(costs.map((cost) => cost.target))) {

@@ -8,7 +8,7 @@ export interface Cost extends Meter {
   readonly operation: string;
 }
 
-/** What one call of each operation costs on one target, each on a fresh database with a warm session. */
+/** The cost of one call of each operation on one target, each on a fresh database with a warm session. */
 export async function measureTarget(target: Target): Promise<Cost[]> {
   const costs: Cost[] = [];
   for (const [name, operation] of Object.entries(operations)) {
@@ -17,7 +17,7 @@ export async function measureTarget(target: Target): Promise<Cost[]> {
   return costs;
 }
 
-/** What the call that `operation` prepares costs. */
+/** The cost of the call that `operation` prepares. */
 export async function measure(target: Target, operation: Operation): Promise<Meter> {
   const opened = await target.open();
   try {

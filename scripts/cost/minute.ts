@@ -1,7 +1,7 @@
 import { Wadi, Worker } from "../../src/index.ts";
 import type { Target } from "../../testing/target.ts";
 
-/** What a drain spends while one handler runs for a minute and nine slots are free. */
+/** The cost of a drain while one handler runs for a minute and nine slots are free. */
 export interface MinuteCost {
   readonly target: string;
   readonly maxQueries: number | "default";

@@ -60,7 +60,7 @@ export class Invocations {
     try {
       const wasKilled = await program.wasKilled;
       if (wasKilled) this.killed++;
-      // The summary says when to come back. A killed invocation says nothing, so another one looks at once.
+      // The summary says when to start the next one. A killed invocation has none, so another one starts immediately.
       this.#dueAtMs = summary === undefined ? 0 : (summary.nextDueAtMs ?? Number.POSITIVE_INFINITY);
       if (summary !== undefined) this.#view.event(`${name} ${describe(summary)}`);
     } catch (error) {

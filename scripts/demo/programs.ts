@@ -7,7 +7,7 @@ import { ROOT } from "../../examples/demo/files.ts";
 
 export interface Program {
   readonly pid: number | undefined;
-  /** Sends it a signal. SIGKILL ends it as a crash would: it gets no chance to say or write anything. */
+  /** Sends it a signal. SIGKILL ends it like a crash, without a chance to report or write anything. */
   send(signal: NodeJS.Signals): void;
   /** Settles when the process is gone: true if it was killed; rejects if it failed. */
   readonly wasKilled: Promise<boolean>;

@@ -8,7 +8,7 @@ import type { View } from "./view.ts";
 /** The waiting process waits for every fourth file's task: likely to meet one that the killed process held. */
 const WAIT_EVERY = 4;
 
-/** What the processes reported, and what was seen of them. */
+/** The reports of the processes, and what the demo observed. */
 export interface Observed {
   readonly submitted: number;
   readonly invocations: number;

@@ -1,4 +1,4 @@
-// What the demo did, as figures and as text.
+// The result of the demo, as figures and as text.
 
 import { keyOf } from "../../examples/demo/tasks.ts";
 import type { FileTask } from "./rows.ts";
@@ -31,7 +31,7 @@ export function summarize(observed: Observed, tasks: readonly FileTask[], elapse
   };
 }
 
-/** What went otherwise than the demo promises, in words; empty if nothing did. */
+/** Broken promises of the demo, in words; empty if there are none. */
 export function shortfalls(summary: Summary, observed: Observed, tasks: readonly FileTask[]): string[] {
   const { submitted, succeeded, redelivered, waitedByKey } = summary;
   const found: string[] = [];
@@ -48,7 +48,7 @@ export function shortfalls(summary: Summary, observed: Observed, tasks: readonly
 /** Modules made of other files: each is one long line after another, which says nothing about the repository. */
 const GENERATED = /^src\/protocol\/|\/generated\//;
 
-/** What happened, for a reader. */
+/** The result as text. */
 export function story(summary: Summary, observed: Observed, tasks: readonly FileTask[]): string[] {
   const again = redelivered(observed, tasks);
   const waited = again.filter(({ payload }) => observed.keys.includes(keyOf(payload.path)));

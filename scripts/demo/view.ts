@@ -49,7 +49,7 @@ export class View {
     this.event(text);
   }
 
-  /** Takes the live line away. */
+  /** Removes the live line. */
   clear(): void {
     if (this.#live !== "") this.#output.write("\r\x1b[K");
     this.#live = "";
@@ -57,7 +57,7 @@ export class View {
 
   #paint(text: string): void {
     if (text === this.#live) return;
-    // A line that wraps could not be painted over.
+    // A line that wraps could not be overwritten.
     this.#live = text.slice(0, (this.#output.columns || 80) - 1);
     this.#output.write(`\r\x1b[K${this.#live}`);
   }

@@ -1,4 +1,4 @@
-/** Writes what is compiled as TypeScript modules: the SQL of each dialect, and the types of the parameters. */
+/** Writes the compiled protocol as TypeScript modules: the SQL of each dialect, and the types of the parameters. */
 import { marksFor, templateOf } from "./schema-marks.ts";
 import { DIALECTS, type Dialect, type Statements } from "./statements.ts";
 
@@ -7,7 +7,7 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-/** All there is of one dialect. */
+/** The compiled SQL of one dialect. */
 export interface Protocol {
   readonly statements: Statements;
   readonly migrations: readonly Migration[];

@@ -1,6 +1,6 @@
 /** Reads SQL as text: which part of it is code, which is quoted, and where a statement ends. */
 
-/** A run of SQL that is either code or something in which a parameter or a name means nothing. */
+/** A part of SQL: code, or text in which parameters and names have no meaning. */
 export interface Token {
   readonly kind: "code" | "quoted" | "comment";
   readonly text: string;

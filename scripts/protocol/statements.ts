@@ -43,7 +43,7 @@ export function readStatements(dialect: Dialect, folder: string): Statements {
   return statements;
 }
 
-/** What `read` makes of each .sql file in a folder, by the file's name without its ending. */
+/** The result of `read` for each .sql file in a folder, by the file's name without its extension. */
 function readFiles<T>(folder: string, read: (file: string, text: string) => T): Map<string, T> {
   const files = readdirSync(folder).filter((file) => file.endsWith(".sql"));
   const entry = (file: string) =>

@@ -9,7 +9,7 @@ import { writeChanged } from "../write-changed.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const CEILINGS = join(ROOT, "test/size/ceilings.json");
 
-/** What a user's bundler may pull in, as the modules it exports all of. */
+/** The bundles that an application may have, by the modules that each exports. */
 export const bundles: Readonly<Record<string, string | readonly string[]>> = {
   core: [
     "src/core/session/session.ts",

@@ -3,7 +3,7 @@
 import type { Sample } from "./messages.ts";
 
 const MB = 1024 * 1024;
-/** What comes before is warming up: compiled code, caches, pools. */
+/** Earlier samples are the warm-up: compiled code, caches, pools. */
 const WARM_UP = 0.25;
 /** Growth over the whole run that is not yet a leak: caches of a few megabytes fill late. */
 const TOLERANCE_MB = 8;
@@ -20,7 +20,7 @@ export interface Memory {
   readonly isFlat: boolean;
 }
 
-/** How the memory of a process went, from samples taken at even times over `minutes`. */
+/** The growth of a process's memory, from samples taken at even times over `minutes`. */
 export function memoryOf(samples: readonly Sample[], minutes: number): Memory {
   const warm = samples.slice(Math.floor(samples.length * WARM_UP));
   const heap = warm.map(({ heapUsed }) => heapUsed / MB);
@@ -39,7 +39,7 @@ export function memoryOf(samples: readonly Sample[], minutes: number): Memory {
   };
 }
 
-/** Least squares, a step of x a sample. */
+/** The slope by least squares, where samples are one apart. */
 function slopeOf(values: readonly number[]): number {
   if (values.length < 2) return 0;
   const middle = (values.length - 1) / 2;

@@ -1,4 +1,4 @@
-// What the comments of the public surface must not leave out: a meaning, a default for each option, and an example.
+// Finds what the comments of the public surface lack: a meaning, a default for each option, an example.
 import { type Node, SyntaxKind } from "typescript/unstable/ast";
 import type { DeclaredEntry } from "./declared.ts";
 

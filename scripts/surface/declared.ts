@@ -27,7 +27,10 @@ export interface DeclaredEntry extends EntryPoint {
   readonly exports: readonly Exported[];
 }
 
-/** Declares the package into a folder that lives as long as `read` runs, and hands it what the entry points export. */
+/**
+ * Declares the package into a folder that lives as long as `read` runs, and passes it the exports of the entry
+ * points.
+ */
 export function withDeclared<T>(read: (entries: readonly DeclaredEntry[]) => T): T {
   mkdirSync(join(ROOT, ".tmp"), { recursive: true });
   const folder = mkdtempSync(join(ROOT, ".tmp/surface-"));

@@ -5,7 +5,7 @@ import type { DeclaredEntry, Exported } from "./declared.ts";
 
 const WIDTH = 120;
 
-/** A longer declaration is what a library infers, such as the columns of a table: it is shown by its hash. */
+/** A longer declaration is inferred, such as the columns of a table: it is shown by its hash. */
 const LONGEST = 900;
 
 const HEAD = [
@@ -28,7 +28,7 @@ export function printSurface(entries: readonly DeclaredEntry[]): string {
   return `${[HEAD.join("\n"), ...blocks].join("\n\n")}\n`;
 }
 
-/** What the changelog says of a surface: it changes whenever the text does. */
+/** The fingerprint of a surface in the changelog: it changes whenever the text does. */
 export function fingerprint(surface: string): string {
   return createHash("sha256").update(surface).digest("hex").slice(0, 12);
 }

@@ -1,5 +1,5 @@
-// What a public surface must answer with nothing: types that it mentions and hides, and types that it exports for no
-// one.
+// Finds mistakes in a public surface: types that it mentions but does not export, and types that it exports without
+// a use.
 import { SyntaxKind } from "typescript/unstable/ast";
 import type { DeclaredEntry, Exported } from "./declared.ts";
 

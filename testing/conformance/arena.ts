@@ -13,7 +13,7 @@ export interface Arena {
   close(): Promise<void>;
 }
 
-/** @param wrap Puts something between the scenarios and the database. */
+/** @param wrap Wraps the executor that the scenarios use. */
 export async function openArena(
   target: Pick<Target, "open"> | Pick<OpenTarget, "executor" | "close">,
   wrap: (executor: Executor) => Executor = (executor) => executor,

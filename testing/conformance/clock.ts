@@ -1,4 +1,4 @@
-/** A clock that stands still until it is moved, so that no scenario depends on how fast a database is. */
+/** A clock that stands still until it is moved, so that no scenario depends on the speed of a database. */
 export interface MovableClock {
   now(): number;
   advance(ms: number): void;

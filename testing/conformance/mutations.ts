@@ -1,7 +1,7 @@
 import type { Dialect, Executor } from "../../src/core/executor.ts";
 import type { StatementName } from "../../src/core/generated/statements.ts";
 
-/** One predicate of one statement, broken; the scenarios whose names begin so must notice. */
+/** A broken predicate of a statement; the scenarios whose names begin with `scenarios` must fail. */
 export interface Mutation {
   readonly breaks: string;
   readonly statement: StatementName | Record<Dialect, StatementName>;

@@ -14,7 +14,7 @@ export const operations: Record<string, ScenarioOperation> = {
   expect: { args: ["target"], run: async (_world, args) => args.target },
 };
 
-/** Runs one operation, refusing what it does not know. */
+/** Runs one operation; unknown operations and arguments are refused. */
 export async function perform(world: World, op: string, args: Args): Promise<unknown> {
   const operation = operations[op];
   if (operation === undefined)

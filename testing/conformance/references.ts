@@ -24,7 +24,7 @@ export function dereference(reference: unknown, saved: Saved): unknown {
   return found;
 }
 
-/** What an assertion looks at: a value, or a reference that may lead nowhere, which is null then. */
+/** The subject of an assertion: a value, or a reference, which is null if it leads nowhere. */
 export function find(target: unknown, saved: Saved): unknown {
   if (typeof target !== "string" || !REFERENCE.test(target)) return resolve(target, saved);
   const [alias, ...path] = target.slice(1).split(".");

@@ -1,7 +1,7 @@
 import type { Executor } from "../../src/core/executor.ts";
 import { inSchema } from "../in-schema.ts";
 
-/** What holds for every row at any time, whatever the operations return, and the query for rows that break it. */
+/** Rules that every row obeys at any time, each with the query for rows that break it. */
 const RULES: Record<string, string> = {
   "a lease exists exactly while running":
     "select id from cairnq_tasks where (status = 'running') <> (lease_until_ms is not null)",
@@ -18,7 +18,7 @@ const RULES: Record<string, string> = {
     "select task_id as id from wadi_failures where task_id not in (select id from cairnq_tasks)",
 };
 
-/** The rules that some row breaks now. */
+/** The rules that at least one row breaks now. */
 export async function brokenRules(executor: Executor): Promise<string[]> {
   const { schema } = executor.protocol;
   const results = await executor.batch(

@@ -11,7 +11,7 @@ export interface Step {
   readonly expect?: Readonly<Record<string, unknown>>;
   /** Name of the error the step must end with. `save` then keeps its type and the id of its task. */
   readonly expectError?: string;
-  /** What the op `expect` looks at; it may also be among the arguments. */
+  /** The subject of the operation `expect`; it may also be among the arguments. */
   readonly target?: unknown;
   /** An assertion may stand on the step itself as well as under `expect`. */
   readonly [assertion: string]: unknown;

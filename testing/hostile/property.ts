@@ -12,7 +12,7 @@ const LANES = [
   { queue: "mail", name: null, quota: 7 },
 ];
 
-/** Due tasks whose id an owner can send back, in the order of claims, by lane. */
+/** Due tasks whose id a worker can send, by lane and in the order of claims. */
 const DUE: Record<Dialect, string> = {
   sqlite: `id > '' and typeof(id) = 'text' and instr(id, char(0)) = 0`,
   postgres: "true",
@@ -59,7 +59,7 @@ async function checkRound(dialect: Dialect, client: DialectClient, round: number
     "not every due task was claimed once",
     { ...about, expected, order },
   );
-  // What a limited claim leaves out once it has found more than it may take goes by the digits of its cursor.
+  // A limited claim that finds more than it may take skips rows by the digits of its cursor.
   const exact = limited && dialect === "sqlite" ? await exactIds(client) : null;
   for (const all of due.values()) {
     const lane = all.filter((id) => exact?.has(id) ?? true);
@@ -88,7 +88,7 @@ async function dueByLane(dialect: Dialect, client: DialectClient): Promise<Map<s
   return new Map([...lanes].map(([lane, tasks]) => [lane, tasks.map(({ id }) => String(id))]));
 }
 
-/** Tasks whose priority and due time the digits of a cursor hold. */
+/** Tasks whose priority and due time fit into the digits of a cursor. */
 async function exactIds(client: DialectClient): Promise<Set<string>> {
   const rows = await client.query(`
     select id from cairnq_tasks
@@ -97,7 +97,7 @@ async function exactIds(client: DialectClient): Promise<Set<string>> {
   return new Set(rows.map(({ id }) => String(id)));
 }
 
-/** Claims until nothing comes. The ids are in the order of the claims, within a claim in the order of the rows. */
+/** Claims until nothing is left. The ids are in the order of the claims, then of their rows. */
 async function claimAll(
   client: DialectClient,
   lanes_json: string,
@@ -132,7 +132,7 @@ async function claimAll(
   }
 }
 
-/** All that Wadi can read must be settled by what it read; a plain task always is. */
+/** Each task that Wadi can read must be settled with the values it read; a plain task always is. */
 async function settleAll(client: DialectClient, claimed: readonly Row[]): Promise<void> {
   const tasks = claimed.map(decodeTask);
   const held = tasks.map(({ id, workerId, attempt }) => ({ id, worker_id: workerId, attempt }));

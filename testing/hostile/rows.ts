@@ -62,7 +62,7 @@ const POSTGRES: typeof SQLITE = {
   id: (n) => SQLITE.id(n).filter((id) => !/char|cast/.test(id)),
 };
 
-/** A row whose every column holds whatever the constraints of the table allow. */
+/** A row with any values that the constraints of the table allow. */
 export function hostileRow(dialect: Dialect, random: Random, n: number): HostileRow {
   const of = dialect === "sqlite" ? SQLITE : POSTGRES;
   const one = (list: readonly string[]): string => list[random(list.length)]!;
@@ -91,7 +91,7 @@ export function hostileRow(dialect: Dialect, random: Random, n: number): Hostile
   };
 }
 
-/** A row as Wadi submits it, due behind those of a higher priority. */
+/** A row as Wadi submits it, due after rows of a higher priority. */
 export function plainRow(n: number, queue: string): HostileRow {
   return {
     cells: {

@@ -1,7 +1,7 @@
 import type { Dialect, Row } from "../../src/core/executor.ts";
 import type { Wadi } from "../../src/index.ts";
 
-// The database itself writes down who takes a task and what becomes of it: no code under test is asked.
+// Triggers record who claims a task and how it ends, so that no code under test is trusted.
 const COLUMNS = "task_id, was, became, attempt, owner, lease_until_ms, at_ms, result";
 const MOVED = `
   old.status <> new.status or old.attempt <> new.attempt or old.worker_id <> new.worker_id
@@ -33,12 +33,12 @@ export interface Move {
   readonly was: string;
   readonly became: string;
   readonly attempt: number;
-  /** Whose lease it began or ended. */
+  /** The owner of the lease that began or ended. */
   readonly owner: string;
-  /** Until when the lease was good that this move ended. */
+  /** When the lease that this change ended would have expired. */
   readonly leaseUntilMs: number;
   readonly atMs: number;
-  /** What the handler returned: the claim it ran for. */
+  /** The result of the handler, which names its claim. */
   readonly result: { readonly owner: string; readonly attempt: number } | null;
 }
 
@@ -63,8 +63,8 @@ export async function readMoves(wadi: Wadi): Promise<Move[]> {
 }
 
 /**
- * What is wrong with the lives of these tasks, nothing if all is right: each is claimed and let go in turn,
- * attempt by attempt, and ends once, as succeeded, by the claim that holds it and while its lease is good.
+ * The violations in the history of these tasks; none if each is claimed and released in turn,
+ * attempt by attempt, and ends once, as succeeded, by the claim that holds it and before its lease expires.
  */
 export function findFaults(moves: readonly Move[], tasks: readonly string[]): string[] {
   const faults: string[] = [];
@@ -101,7 +101,7 @@ export function findFaults(moves: readonly Move[], tasks: readonly string[]): st
   return faults;
 }
 
-/** Reads past Wadi's own statements. */
+/** Reads the database without Wadi's statements. */
 export function query(wadi: Wadi, sql: string): Promise<Row[]> {
   return wadi.executor.run({ sql, params: [] });
 }

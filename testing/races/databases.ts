@@ -31,7 +31,7 @@ export interface RaceDatabase {
   readonly address: Address | undefined;
   /** A client of this process. */
   connect(options?: WadiOptions): Promise<Wadi>;
-  /** Racers with a connection each, all of them open: processes of the processes, or requests inside workerd. */
+  /** Racers with an open connection each: processes, or requests inside workerd. */
   racers(count: number, processes: RacerProcesses): Promise<Racer[]>;
   close(): Promise<void>;
 }

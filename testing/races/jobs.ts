@@ -11,14 +11,14 @@ import {
 import { runLimited } from "./limited-jobs.ts";
 import { commitOwnRows } from "./transactional-job.ts";
 
-/** What one racer does on its own connection, in any runtime; arguments and results are JSON. */
+/** The jobs of a racer on its connection, in any runtime; arguments and results are JSON. */
 export const jobs = { submit, submitKeys, drain, commitOwnRows, runLimited };
 
 export type JobName = keyof typeof jobs;
 export type JobArgs<Name extends JobName> = Parameters<(typeof jobs)[Name]>[1];
 export type JobResult<Name extends JobName> = Awaited<ReturnType<(typeof jobs)[Name]>>;
 
-/** A racer with its own connection, which runs one job at a time. */
+/** A racer with a dedicated connection, which runs one job at a time. */
 export interface Racer {
   run<Name extends JobName>(job: Name, args: JobArgs<Name>): Promise<JobResult<Name>>;
   close(): Promise<void>;
@@ -78,7 +78,7 @@ export interface Drained {
   readonly runs: string[];
 }
 
-/** Drains until nothing is due, from a moment on that racers share. */
+/** Drains until nothing is due, from a time on that all racers share. */
 async function drain(
   wadi: Wadi,
   { concurrency, startAtMs, prefetch }: { concurrency: number; startAtMs: number; prefetch?: number },
@@ -95,7 +95,7 @@ async function drain(
   return { summaries, runs };
 }
 
-/** Every handler's result: which claim ran it, so that the row shows if another one settled it. */
+/** The result of every handler: the claim it ran for, so that the row shows whether another claim settled it. */
 export function claimOf({ task, attempt }: TaskContext): { owner: string | null; attempt: number } {
   return { owner: task.workerId, attempt };
 }

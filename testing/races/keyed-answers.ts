@@ -42,7 +42,7 @@ export async function checkKeys(wadi: Wadi, { name, conflict, keys, answers }: K
   }
 }
 
-/** For how many keys two connections asked at one time. */
+/** The number of keys for which two connections submitted at the same time. */
 export function countRaces(answers: KeyedRace["answers"]): number {
   const isRace = (given: readonly KeyedAnswer[]) => {
     const inOrder = given.toSorted((a, b) => a.startedAtMs - b.startedAtMs);

@@ -3,7 +3,7 @@ import type { Dialect } from "../../src/core/executor.ts";
 import type { Wadi } from "../../src/index.ts";
 import { storeOf } from "../store.ts";
 
-/** Keeps count inside the database of how many tasks of each key run, and when they were started. */
+/** Counts in the database how many tasks of each key run, and when they were started. */
 const SETUP: Record<Dialect, string[]> = {
   sqlite: [
     "create table counters (key text primary key, running integer, peak integer)",
@@ -18,7 +18,7 @@ const SETUP: Record<Dialect, string[]> = {
      when old.status = 'running' and new.status <> 'running' and new.concurrency_key <> ''
      begin update counters set running = running - 1 where key = new.concurrency_key; end`,
   ],
-  // The row lock makes claims that took too many wait for each other after they took them, and so be counted.
+  // The row lock serialises claims after they took tasks, so that claims of too many are counted.
   postgres: [
     "create table counters (key text primary key, running integer, peak integer)",
     "create table starts (n bigint generated always as identity, key text, at_ms bigint)",

@@ -1,4 +1,4 @@
-// A process that takes part in a race. It does what its parent says and ends with it.
+// A process that takes part in a race: it obeys its parent and ends with it.
 import { Wadi } from "../../src/index.ts";
 import { type Address, type Connection, connect } from "./connect.ts";
 import { type DoomedWork, workUntilKilled } from "./doomed-worker.ts";

@@ -12,7 +12,7 @@ import type { Order, Reply } from "./racer-process.ts";
 /** Processes that are started once and race on one database after the other. */
 export class RacerProcesses {
   readonly #processes: RacerProcess[] = [];
-  // What Node compiles goes here, so that only the first process waits for it.
+  // Node keeps compiled code here, so that only the first process compiles.
   readonly #cache = mkdtempSync(join(tmpdir(), "wadi-races-"));
 
   /** `count` processes with an open connection each. */
@@ -62,14 +62,14 @@ export class RacerProcess implements Racer {
     return (await this.#send({ job, args })) as JobResult<Name>;
   }
 
-  /** Has it work until it is killed. Rejects if it stops before. */
+  /** Lets the process work until it is killed. Rejects if it ends before. */
   async work(options: DoomedWork): Promise<void> {
     const work = this.#send({ work: options });
     await Promise.race([work, this.#exited]);
     if (this.#child.signalCode !== "SIGKILL") await work;
   }
 
-  /** Has it serve until SIGTERM, and returns what it did. */
+  /** Lets the process serve until SIGTERM, and returns its summary. */
   async serve(): Promise<DrainSummary> {
     return (await this.#send("serve")) as DrainSummary;
   }
@@ -83,7 +83,7 @@ export class RacerProcess implements Racer {
     await this.#send("close");
   }
 
-  /** Ends the process as a crash would: it gets no chance to say or write anything. */
+  /** Kills the process like a crash, without a chance to report or write anything. */
   async kill(): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.#exited;

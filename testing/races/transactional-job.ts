@@ -8,14 +8,14 @@ import { lossy } from "../lossy-executor.ts";
 import { storeOf } from "../store.ts";
 
 export interface OwnRowsRace {
-  /** Names the racer in its tokens, and decides its pauses. */
+  /** Names the racer in its lease tokens, and seeds its pauses. */
   readonly seed: number;
-  /** It goes on until so many commits were refused for a lost lease. */
+  /** Ends after this number of commits was refused for a lost lease. */
   readonly losses: number;
   readonly leaseMs: number;
   /** Share of the answers that are lost after the commit. */
   readonly lostAnswers: number;
-  /** False takes the fence away, to see that its absence shows. */
+  /** False removes the check of the lease, to prove that the test notices. */
   readonly isFenced: boolean;
   readonly startAtMs: number;
 }
@@ -29,7 +29,7 @@ export interface OwnRowsRaced {
 const BATCH = 8;
 const RETRY = { tries: 15, baseMs: 1, capMs: 4 };
 
-/** Own rows for each task: two, and between them sometimes a statement that takes its time. */
+/** The application's statements for a task: two inserts, and sometimes a slow statement between them. */
 function ownRows({ dialect }: Executor, id: string, token: string, isSlow: boolean) {
   const insert = (part: number) => ({
     sql: `insert into ledger (task, token, part) values (${dialect === "sqlite" ? "?, ?, ?" : "$1, $2, $3"})`,

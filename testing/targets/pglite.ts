@@ -23,7 +23,7 @@ export async function openPglite(): Promise<{ client: PGlite; close(): Promise<v
   };
 }
 
-/** Most of a start creates an empty database, so that is done once and kept in the repository's folder. */
+/** Creating an empty database is most of a start, so it is done once and kept in the repository's folder. */
 async function start(): Promise<PGlite> {
   const manifest = join(ROOT, "node_modules/@electric-sql/pglite/package.json");
   const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };

@@ -9,11 +9,11 @@ const QUERIES = 50;
 const LEASE_MS = 5000;
 const BUDGET_MS = 8000;
 const MAX_ATTEMPTS = 3;
-/** An invocation that leaves tasks behind after so many queries was ended by its limit. */
+/** An invocation that leaves tasks after this number of queries was ended by its limit. */
 const NEARLY = 30;
-/** How many tasks one invocation is given: more than it can do. */
+/** Tasks for one invocation: more than it can run. */
 const BACKLOG = 60;
-/** Few slots: an invocation meets its limit after few tasks. */
+/** Few slots, so that an invocation reaches its limit after few tasks. */
 const CONCURRENCY = 3;
 const EVERY_MS = 1000;
 
@@ -65,7 +65,7 @@ export const openD1Side: OpenSide = async (scene, perSecond) => {
       const tasks = Math.max(BACKLOG, perSecond);
       while (!signal.aborted) {
         await submit(producer, tasks, { maxAttempts: MAX_ATTEMPTS }, accepted);
-        // Tasks gather, but not without end: while there is no room, nothing is submitted.
+        // The backlog is bounded: nothing is submitted while it is full.
         do await pause(EVERY_MS, signal);
         while (!signal.aborted && (await producer.queueHeadroom("default", 3 * tasks)) === 0);
       }
@@ -78,7 +78,7 @@ export const openD1Side: OpenSide = async (scene, perSecond) => {
   };
 };
 
-/** The binding of one invocation. What is sent beyond the limit is refused, as the platform does it. */
+/** The binding of one invocation. Queries beyond the limit are refused, as on the platform. */
 class LimitedD1 implements D1Like<LimitedStatement> {
   sent = 0;
   refused = 0;

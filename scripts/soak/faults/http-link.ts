@@ -6,10 +6,10 @@ import type { FaultLog } from "./kinds.ts";
 
 type LinkFault = "dropped" | "delayed" | "doubled" | "lostAnswers";
 
-/** What a worker's HTTP requests to its database pass through. */
+/** The proxy between a worker and its database. */
 export interface HttpLink {
   readonly port: number;
-  /** Lets the next request meet a fault. */
+  /** Injects a fault into the next request. */
   inject(kind: LinkFault): void;
   close(): Promise<void>;
 }

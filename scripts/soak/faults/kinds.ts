@@ -1,4 +1,4 @@
-/** What goes wrong, and how. */
+/** The kinds of fault. */
 export const KINDS = [
   "dropped", // a request never arrives, its connection breaks
   "delayed", // a request arrives late, some of them after the lease that they speak of
@@ -23,7 +23,7 @@ export interface Fault {
   readonly overAtMs: number;
 }
 
-/** What has happened so far. */
+/** The faults so far. */
 export class FaultLog {
   readonly faults: Fault[] = [];
 

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { TaskContext } from "../../../src/index.ts";
 
-/** One call of a handler, as the handler itself wrote it down outside the database. */
+/** One call of a handler, as the handler recorded it outside of the database. */
 export interface Run {
   readonly run: string;
   readonly id: string;
@@ -18,7 +18,7 @@ export interface RunResult {
 }
 
 /**
- * A file that handlers of all processes append to. A line is on its way to the disk whatever becomes of its process.
+ * A file to which the handlers of all processes append. A line is kept even if its process is killed.
  */
 export class Ledger {
   readonly path: string;

@@ -10,9 +10,9 @@ import { type OpenSide, pick, prepare, repeat, SUBMIT_RETRY } from "./side.ts";
 import { type Accepted, produce } from "./tasks.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
-/** A worker whose requests are doubled has a queue to itself. */
+/** The queue of the worker whose requests are doubled. */
 const QUEUES = ["once", "once", "doubled"] as const;
-/** No fault of this side lasts that long: a worker that sends again loses no lease, and no task an attempt. */
+/** Longer than any fault of this side: a worker that sends again loses no lease, and no task loses an attempt. */
 const LEASE_MS = 20_000;
 const EVERY_MS = 1500;
 /**

@@ -10,13 +10,13 @@ import { WorkerProcess } from "./worker-process.ts";
 
 const WORKERS = 2;
 const LEASE_MS = 1800;
-/** As many as a task has by default: neighbours of a poisonous one must not need more. */
+/** The default of a task: tasks next to a poisonous one must not need more. */
 const MAX_ATTEMPTS = 3;
 /** Attempts do not end a poisonous task, only the rule of crashes does. */
 const POISON_ATTEMPTS = 1_000_000;
 const POISON_CRASHES = 3;
 
-/** A file whose workers are taken down by one poisonous task after the other, among good ones. */
+/** A file whose workers are killed by one poisonous task after the other, among good ones. */
 export const openPoisonSide: OpenSide = async (scene, perSecond) => {
   const path = join(scene.folder, "poison.db");
   const db = new Database(path);
@@ -28,7 +28,7 @@ export const openPoisonSide: OpenSide = async (scene, perSecond) => {
   const workers = new Map<string, WorkerProcess>();
   let isOver = false;
 
-  /** A worker, and another one whenever it is taken down, as a platform does. */
+  /** Starts a worker, and another one whenever it is killed, as a platform does. */
   function start(name: string): void {
     const worker = new WorkerProcess(scene, {
       name,

@@ -11,13 +11,13 @@ import { WorkerProcess } from "./worker-process.ts";
 
 const WORKERS = 4;
 const LEASE_MS = 8000;
-/** One of each kind in so long, on average: 400 in ten minutes, fewer on a busy machine. */
+/** The average time between faults of a kind: 400 in ten minutes, fewer on a busy machine. */
 const EVERY_MS = 1500;
-/** A request is held for longer than a lease so often: what it says is outdated when it arrives. */
+/** The time between requests that are delayed for longer than a lease, and are outdated when they arrive. */
 const HOLD_EVERY_MS = 9000;
 const FAIL_OVER_EVERY_MS = 900;
 const READ_ONLY_MS = 400;
-/** Enough for a task whose workers are hit again and again. */
+/** Enough for a task whose workers meet many faults. */
 const MAX_ATTEMPTS = 50;
 
 /** A server that fails over, behind connections that break, stall and go silent. */

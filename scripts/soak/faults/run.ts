@@ -29,14 +29,14 @@ export interface FaultsPlan {
 
 export interface FaultsOutcome {
   readonly result: FaultsResult;
-  /** What must not be, in words. */
+  /** Violations, in words; a good run has none. */
   readonly violations: readonly string[];
 }
 
 const SIDES: readonly OpenSide[] = [openPostgresSide, openNeonSide, openPoisonSide, openD1Side];
 /** Workers start before the first fault. */
 const WARM_UP_MS = 1500;
-/** After the last submit workers must get on: so long may pass without a task that is done. */
+/** The longest time without a finished task after the last submit. */
 const FINISH_MS = 60_000;
 
 /** Works on four databases under faults for some minutes, and judges by what the handlers themselves wrote down. */

@@ -4,7 +4,7 @@ import type { FaultLog } from "./kinds.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Accepted } from "./tasks.ts";
 
-/** What all sides of one soak share. */
+/** The parts that all sides of one soak share. */
 export interface Scene {
   readonly log: FaultLog;
   readonly ledger: Ledger;
@@ -22,7 +22,7 @@ export interface Side {
   /** A worker has to recover within it. */
   readonly leaseMs: number;
   readonly accepted: readonly Accepted[];
-  /** Past all faults: for what the soak itself reads. */
+  /** A client without faults, for the reads of the soak itself. */
   readonly direct: Executor;
   /** Submits, works and injects faults until the signal aborts, then ends the faults. Workers go on. */
   work(signal: AbortSignal): Promise<void>;
@@ -32,7 +32,7 @@ export interface Side {
 
 export type OpenSide = (scene: Scene, perSecond: number) => Promise<Side>;
 
-/** Submits may need longer than a fault lasts; what still fails is not accepted. */
+/** Submits are retried for longer than a fault lasts; a submit that still fails is not accepted. */
 export const SUBMIT_RETRY = { tries: 12, baseMs: 50, capMs: 1000 } as const;
 
 /** Calls `inject` at random times, `everyMs` apart on average, until the signal aborts. */

@@ -7,16 +7,16 @@ import type { Ledger, RunResult } from "./ledger.ts";
 
 export const TASK = "soak.faults";
 
-/** How long a handler works, and whether it takes its process down instead. */
+/** How long a handler works, or whether it kills its process instead. */
 export interface Payload {
   readonly ms: number;
   readonly poison: boolean;
 }
 
-/** A second attempt works so long, so that a late settlement of the first meets it at work. */
+/** How long a second attempt works, so that a late settlement of the first arrives during it. */
 const RERUN_MS = 1200;
 
-/** The one handler of all sides. It succeeds whenever it is let. */
+/** The handler of all sides. It succeeds unless a fault prevents it. */
 export function handler(ledger: Ledger, worker: string): (context: TaskContext) => Promise<RunResult> {
   return async (context) => {
     const { ms, poison } = context.payload as unknown as Payload;
@@ -42,7 +42,7 @@ export interface SubmitRate {
 }
 
 const TICK_MS = 200;
-/** Nothing more is submitted while so many submits wait: an outage does not pile them up. */
+/** Submits stop while this number of them waits, so that an outage does not pile them up. */
 const MAX_OPEN = 20;
 
 /** Submits good tasks at a rate until `signal` aborts, and resolves once every submit has ended. */

@@ -5,12 +5,12 @@ import type { FaultLog } from "./kinds.ts";
 
 type LinkFault = "dropped" | "delayed" | "lostAnswers" | "halfOpen";
 
-/** What a worker's connections to its server pass through. */
+/** The proxy between a worker and its server. */
 export interface TcpLink {
   readonly port: number;
-  /** Lets the next request meet a fault. */
+  /** Injects a fault into the next request. */
   inject(kind: LinkFault): void;
-  /** Holds every request for so long, on connections that are opened meanwhile too, and delivers it then. */
+  /** Delays every request for this time, on new connections too, and then delivers it. */
   hold(ms: number): void;
   close(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export async function openTcpLink(target: number, worker: string, log: FaultLog)
       if (losesAnswer) client.destroy();
       else if (!isSilent) client.write(chunk);
     });
-    // What a client sent before it hung up arrives all the same.
+    // Data that a client sent before it disconnected still arrives.
     client.on("close", () => send(() => upstream.destroySoon()));
     client.on("end", () => send(() => upstream.end()));
     upstream.on("close", () => client.destroy());

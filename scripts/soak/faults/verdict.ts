@@ -3,15 +3,15 @@ import { type Fault, KINDS, type Kind } from "./kinds.ts";
 import type { Run, RunResult } from "./ledger.ts";
 import type { Side } from "./side.ts";
 
-/** What the line of JSON says. */
+/** The result in the line of JSON. */
 export interface FaultsResult {
   /** Tasks whose submit was answered. */
   readonly submitted: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** Submitted, and not ended, or succeeded although no handler returned. */
+  /** Submitted tasks that did not end, or succeeded although no handler returned. */
   readonly lost: number;
-  /** Settled by a call of the handler that was not the last one to begin: it had lost its lease to that. */
+  /** Tasks that a call of the handler settled after it had lost its lease to a later call. */
   readonly settledTwice: number;
   /** Failed or canceled, although their handlers always succeed. */
   readonly goodFailed: number;
@@ -20,7 +20,7 @@ export interface FaultsResult {
   readonly slowestRecoveryMs: number;
 }
 
-/** How a task stands in the database at the end. */
+/** The state of a task in the database at the end. */
 export interface Ending {
   readonly status: string;
   /** The call of the handler whose result is stored. */
@@ -31,7 +31,7 @@ export interface Ending {
 
 type Judged = Omit<FaultsResult, "faults" | "slowestRecoveryMs">;
 
-/** Compares what the handlers of a side wrote down with what became of its tasks. */
+/** Compares the ledger of the handlers of a side with the rows of its tasks. */
 export function judge(
   accepted: Side["accepted"],
   endings: ReadonlyMap<string, Ending>,
@@ -47,7 +47,7 @@ export function judge(
       counts.succeeded++;
       const settled = own.find((each) => each.run === run);
       if (settled === undefined || settled.doneAtMs === null) counts.lost++;
-      // One that lost its lease may still be at work: only what began after it counts.
+      // A call that lost its lease may still be running, so only later calls count.
       else if (own.some(({ attempt }) => attempt > settled.attempt)) counts.settledTwice++;
     } else if (status === "failed" || status === "canceled") {
       counts.failed++;
@@ -107,7 +107,7 @@ export function slowestRecovery(
       .sort((a, b) => a.overAtMs - b.overAtMs);
     for (const [n, { kind, overAtMs }] of hits.entries()) {
       if (overAtMs >= untilMs) break;
-      // Later on there may be nothing to do for it.
+      // Later there may be no task for it.
       const doneAtMs = Math.min(dones.find((atMs) => atMs >= overAtMs) ?? untilMs, untilMs);
       if (hits.slice(n + 1).some(({ atMs }) => atMs < doneAtMs)) continue; // the last of them counts, or is not over
       const ms = Math.max(0, doneAtMs - overAtMs);
@@ -119,7 +119,7 @@ export function slowestRecovery(
 
 const PAGE = 2000;
 
-/** How all tasks of a database stand. */
+/** The states of all tasks of a database. */
 export async function readEndings(executor: Executor): Promise<Map<string, Ending>> {
   const endings = new Map<string, Ending>();
   const mark = executor.dialect === "postgres" ? "$1" : "?";
@@ -137,7 +137,7 @@ export async function readEndings(executor: Executor): Promise<Map<string, Endin
   }
 }
 
-/** Kinds of fault that were too few to show anything, in words. */
+/** Kinds of fault that happened too seldom to prove anything, in words. */
 export function tooFew(counts: Readonly<Record<Kind, number>>, minutes: number): string[] {
   const least = Math.max(1, Math.floor(minutes) * 20);
   return KINDS.filter((kind) => counts[kind] < least).map(

@@ -15,7 +15,7 @@ export class WorkerProcess {
     this.name = job.name;
     const program = join(import.meta.dirname, "worker.ts");
     this.#child = fork(program, [JSON.stringify({ ...job, ledger: scene.ledger.path })], {
-      // What Node compiles is kept for the next process.
+      // Node keeps compiled code for the next process.
       env: { ...process.env, NODE_COMPILE_CACHE: join(scene.folder, "compiled") },
       execArgv: [],
       stdio: ["ignore", "ignore", "pipe", "ipc"],
@@ -30,7 +30,7 @@ export class WorkerProcess {
     });
   }
 
-  /** Whether it was taken down from inside, by a poisonous task. */
+  /** Whether a poisonous task killed it. */
   get isKilled(): boolean {
     return this.#child.signalCode === "SIGKILL";
   }
@@ -39,7 +39,7 @@ export class WorkerProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Lets it stop in order, and ends it if that takes too long. */
+  /** Asks it to stop, and kills it if that takes too long. */
   async stop(): Promise<void> {
     if (!this.isAlive) return;
     if (this.#child.connected) this.#child.send("stop", () => {}); // it may have died meanwhile

@@ -1,3 +1,5 @@
+// The session of a client with its database: deadlines of operations, missing migrations, and requests sent again.
+
 import { backoffDelay } from "../backoff.ts";
 import { monotonicMs } from "../clock.ts";
 import { type DriverError, InvalidArgument, WadiError } from "../errors/errors.ts";
