@@ -15,7 +15,7 @@ const MEASURING_MS = 120_000;
 describe.each(targets)("on $name", (target) => {
   let costs: Cost[];
 
-  test("no operation is dearer than its ceiling", { timeout: MEASURING_MS }, async () => {
+  test("no operation costs more than its ceiling", { timeout: MEASURING_MS }, async () => {
     costs = await measureTarget(target);
     expect(dearer(costs, readCeilings())).toEqual([]);
   });
@@ -25,7 +25,7 @@ describe.each(targets)("on $name", (target) => {
     expect(costs).toHaveLength(Object.keys(operations).length);
   });
 
-  test("so is the first submit of a process that finds the tables there", async () => {
+  test("the first submit of a process is one round trip if the tables exist", async () => {
     const opened = await target.open();
     try {
       await new Wadi(opened.executor).migrate();
@@ -74,7 +74,7 @@ test("docs/cost.md shows the ceilings", () => {
   expect(readDocument()).toBe(renderDocument(readCeilings()));
 });
 
-test("what is dearer, or has no ceiling, is named", () => {
+test("a cost above its ceiling, or without one, is named", () => {
   const cost = { roundTrips: 2, statements: 1, rowsRead: 9, rowsWritten: null };
   const ceilings = { d1: { get: { roundTrips: 1, statements: 1, rowsRead: 9, rowsWritten: null } } };
   expect(

@@ -30,7 +30,7 @@ describe.each(cases)("ctx.succeedWith on $name", ({ dialect, open }) => {
     expect(await orderIds()).toEqual(["a"]);
   });
 
-  it("commits none of them where the lease is gone", async () => {
+  it("commits none of them if the lease is lost", async () => {
     const { id } = await wadi.submit("ship", 1);
     const worker = new Worker(wadi).task("ship", async (ctx) => {
       const expired = "update cairnq_tasks set lease_until_ms = 1, worker_id = 'other'";

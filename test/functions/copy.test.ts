@@ -20,7 +20,7 @@ const replacements = new Map(
     }),
 );
 
-it("the page on the functions says what to put for each import that leaves their folder", () => {
+it("the page on the functions names the replacement of each import that leaves their folder", () => {
   const leaving = globSync("functions/**/*.ts").flatMap((file) =>
     (readFileSync(file, "utf8").match(IMPORT) ?? []).filter(
       (target) => target.startsWith(".") && !posix.join(posix.dirname(file), target).startsWith("functions/"),

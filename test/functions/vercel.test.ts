@@ -127,7 +127,7 @@ describe("the Vercel functions refuse", () => {
     expect(log.mock.calls).toEqual([[expect.stringMatching(/set WADI_SECRET .* and CRON_SECRET/)]]);
   });
 
-  it("what is wrong with a request", async () => {
+  it("a wrong request", async () => {
     const { submit, wait } = await deploy({ ...secrets, LIBSQL_URL: "file::memory:" });
     expect((await submit.POST(post({ name: "rm" }))).status).toBe(400);
     expect((await submit.POST(request("POST", "/api/submit", WADI_SECRET))).status).toBe(400);

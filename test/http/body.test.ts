@@ -43,7 +43,7 @@ describe("a body", () => {
     expect(deep / flat).toBeLessThan(3);
   });
 
-  it("that breaks off is said to have broken off", async () => {
+  it("that breaks off is refused as incomplete", async () => {
     const { handler, errors, wadi } = openFixture();
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -76,7 +76,7 @@ describe("a body", () => {
     expect((await wadi.list())[0]!.payload).toBe("ü€😀");
   });
 
-  it("that does not come to its end in time is given up", async () => {
+  it("that does not end in time is refused", async () => {
     const { handler, errors } = openFixture({ maxBodyMs: 50 });
     let canceled = false;
     const body = new ReadableStream<Uint8Array>({

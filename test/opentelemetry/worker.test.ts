@@ -186,7 +186,7 @@ describe("the span of an attempt", () => {
     });
   });
 
-  test("ends also where the database is gone when the handler is done", async () => {
+  test("ends even if the database is gone when the handler returns", async () => {
     const { producer, worker, background, db } = processes();
     worker.task("mail", () => void db.close());
     await producer.submit("mail", null);

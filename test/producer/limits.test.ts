@@ -60,7 +60,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg", "neon-http"]))("
     expect(await take(["a"])).toHaveLength(2);
   });
 
-  test("a key that is full holds up neither other keys nor tasks without one", async () => {
+  test("a key that is full delays neither other keys nor tasks without a key", async () => {
     await submit("a", 5, { key: "full", concurrency: 1 }, { priority: 9 });
     await submit("a", 5, { key: "other", concurrency: 2 });
     await submit("a", 2);

@@ -166,7 +166,7 @@ describe.each(["sqlite", "postgres"] as const)("%s", (dialect) => {
     return (await client.run(name, { ...values, now_ms: NOW_MS })).map(({ id }) => String(id)).sort();
   }
 
-  test("300 random claims take what sorting everything would take", async () => {
+  test("300 random claims take the same tasks as a sort of all tasks", async () => {
     const random = seededRandom(23);
     let taken = 0;
     for (let round = 0; round < 300; round++) {

@@ -65,7 +65,7 @@ function model(tasks: readonly TaskInput[], lanes: readonly Lane[], maxTasks: nu
     .sort();
 }
 
-test("200 random claims take what sorting the whole table would take", async () => {
+test("200 random claims take the same tasks as a sort of the whole table", async () => {
   const random = seededRandom(11);
   const one = <T>(list: readonly T[]): T => list[random(list.length)]!;
   let taken = 0;
@@ -104,7 +104,7 @@ test("a claim leaves tasks with a concurrency key alone", async () => {
   expect(await claim(postgres, lanes, 5)).toEqual(["plain"]);
 });
 
-test("a claim takes what another one has not locked, in full", async () => {
+test("a claim takes all of its tasks from those that another one has not locked", async () => {
   await insert(Array.from({ length: 20 }, (_, index) => taskInput(`task_${10 + index}`)));
   const other = await connectStatements(postgres.url);
   const lanes = [{ queue: "default", name: "resize", quota: 10 }];

@@ -25,7 +25,7 @@ test("a driver brings only itself, the SQL of its dialect, argument errors and t
   }
 });
 
-test("Drizzle databases of one dialect bring along the drivers and the SQL of that dialect", async () => {
+test("Drizzle databases of one dialect bring the drivers and the SQL of that dialect", async () => {
   const foreign = {
     "drizzle/sqlite": /protocol\/postgres|drivers\/(pg|neon|sqlstate)/,
     "drizzle/postgres": /sqlite|libsql|drivers\/(d1|durable)/,

@@ -62,7 +62,7 @@ describe("memory", () => {
     });
   });
 
-  test("that grows by a megabyte a minute is not", () => {
+  test("that grows by a megabyte a minute is not flat", () => {
     const memory = run((n) => 20 + n / 6);
     expect(memory.isFlat).toBe(false);
     expect(memory.heapSlopeMbPerMinute).toBeCloseTo(1, 1);

@@ -46,7 +46,7 @@ test("the public surface is that of the snapshot: `npm run surface -- --write` a
 
 const unreleased = () => /^## \[Unreleased\]\n(.*?)^## \[/ms.exec(readFileSync("CHANGELOG.md", "utf8"))![1]!;
 
-test("each name that was added or removed since the last release stands in the changelog under Unreleased", () => {
+test("each name that was added or removed since the last release is in the changelog under Unreleased", () => {
   const released = parseNames(readFileSync("test/surface/released.txt", "utf8"));
   const code = unreleased()
     .match(/`[^`]+`/g)!

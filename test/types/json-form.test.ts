@@ -26,7 +26,7 @@ interface Written {
 }
 const dated = defineTask<Payload, { readonly doneAt: Date }>({ name: "dated" });
 
-test("what is read has its JSON form", () => {
+test("payloads and results that are read have their JSON form", () => {
   expectTypeOf<JsonForm<Payload>>().toEqualTypeOf<Written>();
   expectTypeOf<JsonForm<Json>>().toEqualTypeOf<Json>();
   expectTypeOf<JsonForm<unknown>>().toEqualTypeOf<unknown>();

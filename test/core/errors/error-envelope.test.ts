@@ -17,7 +17,7 @@ import { pickTargets } from "../../../testing/targets.ts";
 const target = memoryWadi().executor;
 const of = (error: unknown) => envelopeOf(error, target) as ErrorEnvelope & { details: Record<string, Json> };
 
-describe("of an error it keeps", () => {
+describe("an error envelope keeps", () => {
   test("the class, message, code and stack, with paths as they are", () => {
     const error = Object.assign(new RangeError("too far"), { code: "ERR_RANGE" });
     expect(of(error)).toEqual({
@@ -81,7 +81,7 @@ describe("of an error it keeps", () => {
     });
   });
 
-  test("what a TaskError says, with the cause it was made for", () => {
+  test("the fields of a TaskError, with its cause", () => {
     const cause = new Error("the disk is full");
     expect(of(new TaskError("later", { code: "disk", details: { free: 0 }, cause }))).toMatchObject({
       type: "TaskError",
@@ -95,7 +95,7 @@ describe("of an error it keeps", () => {
     expect(of(new TaskError("no")).details).toEqual({});
   });
 
-  test("what was thrown that is no error", () => {
+  test("a thrown value that is no error", () => {
     expect(of("a word")).toMatchObject({ type: "string", message: "a word", details: {} });
     expect(of({ status: 500 })).toMatchObject({
       type: "object",

@@ -10,7 +10,7 @@ const sqlite: JsonTarget = {
 };
 const postgres: JsonTarget = { ...sqlite, name: "pg", dialect: "postgres" };
 
-describe("what JSON cannot hold is refused, with the place it was found", () => {
+describe("a value that JSON cannot hold is refused, with its place", () => {
   const loop: Record<string, unknown> = {};
   loop.self = { loop };
   test.each([
@@ -38,14 +38,14 @@ test("an undefined property is omitted, and the same object twice is no cycle", 
   expect(encodeJson({ a: undefined, b: shared, c: shared }, "p", sqlite)).toBe('{"b":{"x":1},"c":{"x":1}}');
 });
 
-test("what toJSON returns is checked too", () => {
+test("the result of toJSON is checked too", () => {
   expect(encodeJson({ at: new Date(0) }, "p", sqlite)).toBe('{"at":"1970-01-01T00:00:00.000Z"}');
   expect(() => encodeJson({ toJSON: () => ({ n: 1n }) }, "p", sqlite)).toThrow(
     expect.objectContaining({ name: "SerializationError" }),
   );
 });
 
-describe("what jsonb cannot hold is refused on Postgres only", () => {
+describe("text that jsonb cannot hold is refused on Postgres only", () => {
   test.each([
     ["NUL", "a\0b"],
     ["half a surrogate pair", "a\ud800b"],

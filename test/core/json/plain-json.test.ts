@@ -56,7 +56,7 @@ const TAKEN: Record<string, [value: unknown, stored: unknown]> = {
   "a field that is named toJSON": [{ toJSON: 1 }, { toJSON: 1 }],
 };
 
-describe("what would become another value is refused, with its place", () => {
+describe("a value that JSON would change is refused, with its place", () => {
   test.each(Object.entries(REFUSED))("%s, in a payload and in metadata", async (_, [value, found]) => {
     const wadi = memoryWadi();
     await expect(wadi.submit("a", { list: [{ value }] })).rejects.toMatchObject({

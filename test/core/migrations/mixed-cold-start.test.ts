@@ -97,7 +97,7 @@ describe("a cold start of both kinds of SDK on an empty Postgres", () => {
     expect(await triggers()).toEqual(REFERENCE_TRIGGERS);
   });
 
-  test("what they lock is committed before the first migration begins", async () => {
+  test("the ledger that they lock is committed before the first migration begins", async () => {
     const sent: string[] = [];
     const executor = executorOf(pool);
     const { batch } = executor;

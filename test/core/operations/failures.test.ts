@@ -191,7 +191,7 @@ test("the definition says after how many crashes a task is still retried, and th
   await expect(wadi.submit("job", 1, { maxCrashes: 1.5 })).rejects.toThrow(/^maxCrashes must be an integer/);
 });
 
-test("what the database said of a refused statement is stored with the attempt", async () => {
+test("the database's error for a refused statement is stored with the attempt", async () => {
   const wadi = memoryWadi();
   const { id } = await wadi.submit("a", null);
   await new Worker(wadi)

@@ -107,7 +107,7 @@ describe("submit and submitMany take a signal and a deadline", () => {
     expect((await new Wadi(inner).list({ status: "queued" })).map(({ payload }) => payload)).toEqual([4]);
   });
 
-  test("what is aborted already sends nothing, and bad options are named", async () => {
+  test("a call that is already aborted sends nothing, and bad options are named", async () => {
     const { wadi } = await silentWadi();
     const signal = AbortSignal.abort(new Error("gone"));
     await expect(wadi.submit("a", 1, { signal })).rejects.toThrow("gone");

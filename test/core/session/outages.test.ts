@@ -70,7 +70,7 @@ test("an answer that cannot be read is the caller's to see, and is not asked for
   expect(reads).toBe(1);
 });
 
-test("a result that the database refuses fails its own task and holds up no other", async () => {
+test("a result that the database refuses fails only its task and delays no other", async () => {
   const wadi = memoryWadi();
   const tasks = await wadi.submitMany(
     "a",

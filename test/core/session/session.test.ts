@@ -148,7 +148,7 @@ describe("when to try again", () => {
     expect(executor.requests).toBe(6);
   });
 
-  test("then the error says what to do and is retryable, with the driver's own as its cause", async () => {
+  test("then the error says what to do and is retryable, with the driver's error as its cause", async () => {
     const { wadi, lose } = await lossyWadi();
     lose(...Array.from({ length: 6 }, (): Loss => "before"));
     await expect(wadi.submit("a", { secret: "s3cret" })).rejects.toMatchObject({

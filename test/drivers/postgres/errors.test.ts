@@ -11,7 +11,7 @@ const db = pgFixture("create table item (id int primary key, n int); insert into
 const alive = sql("select 1 as one");
 const sleep = sql("select pg_sleep(60)");
 
-describe("what the server refuses", () => {
+describe("an error of the server", () => {
   it.each([
     ["conflict", "insert into item values (1)"],
     ["missing-schema", "select * from nowhere"],

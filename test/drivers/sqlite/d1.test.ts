@@ -41,7 +41,7 @@ describe("classify", () => {
     expect(executor.classify(new Error(message))).toBe(expected);
   });
 
-  it("takes what the runtime refuses as rejected", async () => {
+  it("classifies a refusal of the runtime as rejected", async () => {
     const marks = Array.from({ length: 101 }, () => "?").join(",");
     const refused = [
       executor.run(statement("select 1 as n where 1 = ?", 1, 2)),

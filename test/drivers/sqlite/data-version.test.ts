@@ -83,7 +83,7 @@ describe.each(Object.keys(drivers))("%s is notified of commits by other connecti
     await theirs.close();
   });
 
-  test("so does a submit of another process, and its success", async () => {
+  test("a submit of another process and its success wake them too", async () => {
     const file = newFile();
     const wadi = new Wadi(open(file));
     await wadi.migrate();

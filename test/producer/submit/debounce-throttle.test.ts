@@ -39,7 +39,7 @@ describe("debounce", () => {
     expect((await wadi.submit("a", 4, { key: "k", debounce })).outcome).toBe("created");
   });
 
-  test("announces a postponed task to workers of the same Wadi only once it is due at once", async () => {
+  test("announces a postponed task to workers of the same Wadi only when it is due immediately", async () => {
     const { wadi, clock } = clocked();
     await wadi.submit("a", 1, { key: "k", debounce });
     const reported: unknown[] = [];

@@ -111,7 +111,7 @@ test("a child of a handler is refused, and the transaction of another's is not h
   expect(refused).toMatchObject({ name: "AlreadyExists", taskId: first.id });
 });
 
-test("a submit inside of a transaction throws, and so does a submitMany", async () => {
+test("submit and submitMany in a transaction throw", async () => {
   const { default: Database } = await import("better-sqlite3");
   const { betterSqlite3 } = await import("../../../src/drivers/better-sqlite3.ts");
   const db = new Database(":memory:");

@@ -118,7 +118,7 @@ test.each<[unknown, string]>([
     await expect(wadi.submit("a", null, { limits: limits as never })).rejects.toThrow(message);
 });
 
-test("a key that cannot be made of the payload is refused by name", async () => {
+test("a key that cannot be made from the payload is refused, and the message names it", async () => {
   const wadi = memoryWadi();
   const task = defineTask<{ tenant?: { id: string } }>({
     name: "a",

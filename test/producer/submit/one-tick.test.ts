@@ -27,7 +27,7 @@ test.each(targets)(
   },
 );
 
-test("they keep their order also when what one of them sends is refused", async () => {
+test("they keep their order even if the request of one of them is refused", async () => {
   const wadi = memoryWadi();
   const sent: unknown[] = [];
   interceptOperations(wadi, "submit", async (send, _, { statements }) => {

@@ -91,7 +91,7 @@ describe("in a transaction of node-pg", () => {
     await client.query("rollback");
   });
 
-  test("what is no open transaction is refused before anything is sent", async () => {
+  test("a client without an open transaction is refused before anything is sent", async () => {
     const refusal = /^with\(tx\) found no open transaction of pg/;
     expect(() => wadi.with(client)).toThrow(refusal);
     expect(() => wadi.with(pool)).toThrow(refusal);

@@ -90,7 +90,7 @@ describe("in a transaction of better-sqlite3", () => {
     }
   });
 
-  test("what is wrong throws at once and says why", async () => {
+  test("a wrong argument throws immediately with its reason", async () => {
     const refuse = (work: () => unknown) => () => db.transaction(work)();
     expect(() => wadi.with(db)).toThrow(
       "with(tx) found no open transaction of better-sqlite3; begin one first, " +

@@ -111,7 +111,7 @@ test("rows that are too large for one answer are read in smaller pages", async (
   expect((await wadi.waitMany(tasks)).map(({ result }) => result)).toEqual(entries(10).map((e) => e.payload));
 });
 
-describe("one wait does not suffer from another", () => {
+describe("one wait is not affected by another", () => {
   test("whose poll gets no answer", async () => {
     const { executor } = memoryWadi();
     let isMute = false;
@@ -209,7 +209,7 @@ test.each(["waitByKey", "watchByKey", "wait"] as const)(
 describe("with a working LISTEN", () => {
   const db = pgFixture("select 1");
 
-  test("waits of every kind send nearly nothing, and learn of the end at once", async () => {
+  test("waits of every kind send almost no requests, and are notified of the end immediately", async () => {
     const { wadi, executor } = await counting(pg(db.pool()));
     const other = new Wadi(pg(db.pool()));
     const tasks = await other.submitMany(

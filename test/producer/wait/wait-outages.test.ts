@@ -92,7 +92,7 @@ test("an outage is asked about with growing pauses", async () => {
   expect(state.requests).toBeLessThan(30);
 });
 
-test("a database that says no ends every wait at once", async () => {
+test("a refusal of the database ends every wait immediately", async () => {
   const { wadi, state } = fragile();
   const { id } = await wadi.submit("a", 1, { key: "k" });
   const waits = waitsOf(wadi, id, 60_000);

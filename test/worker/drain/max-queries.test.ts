@@ -190,7 +190,7 @@ test("with batches, resources and children it ends within its queries too", asyn
   expect((await wadi.stats()).default).toMatchObject({ succeeded: 68, running: 0, failed: 0 });
 });
 
-test("what has ended is settled while a slow handler runs, whatever the polls for cancels do meanwhile", async () => {
+test("tasks that have ended are settled while a slow handler runs, in spite of the polls for cancels", async () => {
   const { wadi } = await sqlite();
   const quick = await wadi.submit("quick", null);
   await wadi.submit("slow", null);

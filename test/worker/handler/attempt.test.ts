@@ -135,7 +135,7 @@ describe("how an attempt ends", () => {
     }
   });
 
-  test("succeed and fail end it at once; what comes later is ignored", async () => {
+  test("succeed and fail end it immediately, and later calls are ignored", async () => {
     const wadi = memoryWadi();
     const early = await wadi.submit("early", null);
     const failed = await wadi.submit("failed", null);

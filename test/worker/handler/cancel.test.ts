@@ -59,7 +59,7 @@ describe.each(
   });
 });
 
-test("a long-running worker learns of it in both ways, and so does a batch", async () => {
+test("a long-running worker is notified of it in both ways, and so is a batch", async () => {
   const wadi = memoryWadi();
   const other = elsewhere(wadi.executor);
   const worker = new Worker(wadi, { cancelPollMs: 100 })

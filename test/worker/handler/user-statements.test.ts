@@ -256,7 +256,7 @@ describe("ctx.succeedWith", () => {
     expect(await wadi.get(two!.id)).toMatchObject({ result: "returned" });
   });
 
-  test("does not hold up a worker that stops while the database does not answer", async () => {
+  test("does not delay a worker that stops while the database does not answer", async () => {
     let sent = () => {};
     const isSent = new Promise<void>((resolve) => {
       sent = resolve;

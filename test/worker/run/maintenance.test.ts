@@ -78,7 +78,7 @@ test("a sweep that fails is reported, and tried again when it is next due", asyn
   await maintenance.stop();
 });
 
-test("brings the statistics up to date each hour and at the end, and nothing without rules", async () => {
+test("updates the statistics each hour and at the end, and sweeps nothing without rules", async () => {
   const { wadi, sweeps } = await ended(1);
   let optimized = 0;
   const optimize = async () => {
