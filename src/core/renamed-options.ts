@@ -2,27 +2,30 @@
 
 type Names = Readonly<Record<string, string>>;
 
-const SUBMIT: Names = { runAtDelayMs: "delayMs", keysAcrossNames: "keysAcrossNames of new Wadi" };
+/** Options that keep their name and belong to another place. */
+const belongTo = (place: string, ...options: string[]): Names =>
+  Object.fromEntries(options.map((option) => [option, `${option} of ${place}`]));
+
+/** The same names for several calls. */
+const forEach = (calls: readonly string[], names: Names) =>
+  Object.fromEntries(calls.map((call) => [call, names]));
+
+const SUBMIT: Names = { runAtDelayMs: "delayMs", ...belongTo("new Wadi", "keysAcrossNames") };
 const WAIT: Names = { waitTimeoutMs: "timeoutMs", pollIntervalMs: "pollMs", maxPollIntervalMs: "maxPollMs" };
 const OF_THE_CLIENT: Names = {
-  maxQueueDepth: "maxQueueDepth of new Wadi",
-  maxQueueWaitMs: "maxQueueWaitMs of new Wadi",
+  ...belongTo("new Wadi", "maxQueueDepth", "maxQueueWaitMs"),
   queuePollIntervalMs: "not needed: maxQueueWaitMs of new Wadi is enough",
-  busyTimeoutMs: "busyTimeoutMs of the driver, as in betterSqlite3(db, { busyTimeoutMs })",
-  schema: "schema of the driver, as in pg(pool, { schema })",
-  max: "max of the pool that the driver takes",
+  ...belongTo("the driver, as in betterSqlite3(db, { busyTimeoutMs })", "busyTimeoutMs"),
+  ...belongTo("the driver, as in pg(pool, { schema })", "schema"),
+  ...belongTo("the pool that the driver takes", "max"),
 };
-const OF_THE_WORKER = {
-  concurrency: "concurrency of new Worker",
-  queues: "queues of new Worker",
-  leaseMs: "leaseMs of new Worker",
-} satisfies Names;
 
 /** Options that a call takes in a separate object after its options. */
-const OF_THE_CALL: Names = {
-  signal: "signal of a separate argument: (..., options, { signal, deadlineMs })",
-  deadlineMs: "deadlineMs of a separate argument: (..., options, { signal, deadlineMs })",
-};
+const OF_THE_CALL = belongTo(
+  "a separate argument: (..., options, { signal, deadlineMs })",
+  "signal",
+  "deadlineMs",
+);
 
 /**
  * Names in Wadi of options of the CairnQ SDKs and of options that belong to another call, by the call that got them.
@@ -30,15 +33,10 @@ const OF_THE_CALL: Names = {
 const RENAMED: Readonly<Record<string, Names>> = {
   submit: SUBMIT,
   call: { ...SUBMIT, ...WAIT },
-  wait: WAIT,
-  waitByKey: WAIT,
-  waitMany: WAIT,
-  waitManyByKey: WAIT,
-  watch: WAIT,
-  watchByKey: WAIT,
+  ...forEach(["wait", "waitByKey", "waitMany", "waitManyByKey", "watch", "watchByKey"], WAIT),
   "new Wadi": {
     ...OF_THE_CLIENT,
-    retention: "retention of new Worker, or wadi.sweep(rules)",
+    ...belongTo("new Worker, or wadi.sweep(rules)", "retention"),
   },
   "new Worker": {
     ...OF_THE_CLIENT,
@@ -49,35 +47,29 @@ const RENAMED: Readonly<Record<string, Names>> = {
     claimBatch: "not needed: a claim fills the free slots, and prefetch claims ahead of them",
     heartbeatIntervalMs: "not needed: leases are renewed in time for leaseMs",
     retentionIntervalMs: "sweepMs",
-    budgetMs: "budgetMs of drain",
-    deadline: "deadline of drain",
-    lingerMs: "lingerMs of drain",
-    maxTasks: "maxTasks of drain",
-    maxQueries: "maxQueries of drain",
-    graceMs: "graceMs of run, serve or stop",
-    signal: "signal of drain, run or serve",
-    batch: "batch of worker.task",
-    resource: "resource of worker.task, and resources of new Worker",
-    keysAcrossNames: "keysAcrossNames of new Wadi",
+    ...belongTo("drain", "budgetMs", "deadline", "lingerMs", "maxTasks", "maxQueries"),
+    ...belongTo("run, serve or stop", "graceMs"),
+    ...belongTo("drain, run or serve", "signal"),
+    ...belongTo("worker.task", "batch"),
+    ...belongTo("worker.task, and resources of new Worker", "resource"),
+    ...belongTo("new Wadi", "keysAcrossNames"),
   },
   task: {
     maxRun: "maxRunMs",
-    leaseMs: OF_THE_WORKER.leaseMs,
-    maxAttempts: "maxAttempts of defineTask or submit",
-    maxCrashes: "maxCrashes of defineTask or submit",
-    priority: "priority of defineTask or submit",
-    limits: "limits of defineTask or submit",
+    ...belongTo("new Worker", "leaseMs"),
+    ...belongTo("defineTask or submit", "maxAttempts", "maxCrashes", "priority", "limits"),
   },
-  drain: OF_THE_WORKER,
-  run: OF_THE_WORKER,
-  serve: OF_THE_WORKER,
-  background: OF_THE_WORKER,
-  "a retention rule": { intervalMs: "sweepMs of new Worker", limit: "limit of wadi.sweep" },
-  sweep: { ...OF_THE_CALL, intervalMs: "sweepMs of new Worker", olderThanMs: "olderThanMs of each rule" },
-  list: OF_THE_CALL,
-  purge: OF_THE_CALL,
-  retry: OF_THE_CALL,
-  migrate: OF_THE_CALL,
+  ...forEach(
+    ["drain", "run", "serve", "background"],
+    belongTo("new Worker", "concurrency", "queues", "leaseMs"),
+  ),
+  "a retention rule": { intervalMs: "sweepMs of new Worker", ...belongTo("wadi.sweep", "limit") },
+  sweep: {
+    ...OF_THE_CALL,
+    intervalMs: "sweepMs of new Worker",
+    ...belongTo("each rule", "olderThanMs"),
+  },
+  ...forEach(["list", "purge", "retry", "migrate"], OF_THE_CALL),
 };
 
 /**

@@ -1,9 +1,10 @@
 /** Task definitions: a name, defaults and types that producers and workers share. */
+
+import { type Checks, checkOptions, integerFrom, optional, optionalMs } from "../core/check-options.ts";
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { checkIndexedTogether } from "../core/index-limits.ts";
 import type { IfWritable, JsonForm } from "../core/json/json-form.ts";
-import { MAX_TIMER_MS } from "../core/timers.ts";
-import { integer, onlyKnown, optionalText, show, text } from "../core/validate.ts";
+import { optionalText, show, text } from "../core/validate.ts";
 import { checkLimits, type TaskLimits } from "./limits.ts";
 import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
 
@@ -127,21 +128,10 @@ export function defineTask(
     readonly limits?: TaskLimits<never> | undefined;
   },
 ): AnyTaskDefinition {
-  onlyKnown("defineTask", options ?? null, DEFINITION_OPTIONS);
-  const name = text("name", options.name);
-  const queue = optionalText("queue", options.queue) ?? "default";
+  const definition = checkOptions("defineTask", options ?? null, DEFINITION);
+  const { queue, name } = definition;
   checkIndexedTogether({ queue, name });
-  return {
-    name,
-    queue,
-    maxAttempts: integer("maxAttempts", options.maxAttempts ?? 3, 1, 1_000_000),
-    maxCrashes: integer("maxCrashes", options.maxCrashes ?? 3, 1, 1_000_000),
-    priority: integer("priority", options.priority ?? 0, -1000, 1000),
-    maxRunMs: options.maxRunMs === undefined ? null : integer("maxRunMs", options.maxRunMs, 1, MAX_TIMER_MS),
-    limits: options.limits === undefined ? null : (checkLimits(options.limits) as TaskLimits),
-    payload: schema("payload", options.payload),
-    result: schema("result", options.result),
-  };
+  return definition;
 }
 
 /**
@@ -158,17 +148,17 @@ export function typed<T>(): StandardSchemaV1<unknown, T> {
   return TYPE_ONLY as StandardSchemaV1<unknown, never>;
 }
 
-const DEFINITION_OPTIONS = Object.keys({
-  name: true,
-  queue: true,
-  maxAttempts: true,
-  maxCrashes: true,
-  priority: true,
-  maxRunMs: true,
-  limits: true,
-  payload: true,
-  result: true,
-} satisfies Record<keyof TaskDefinition, true>);
+const DEFINITION: Checks<AnyTaskDefinition> = {
+  name: text,
+  queue: (option, value) => optionalText(option, value) ?? "default",
+  maxAttempts: integerFrom(1, 1_000_000, 3),
+  maxCrashes: integerFrom(1, 1_000_000, 3),
+  priority: integerFrom(-1000, 1000, 0),
+  maxRunMs: optionalMs,
+  limits: optional((_, limits) => checkLimits(limits as TaskLimits)),
+  payload: schema,
+  result: schema,
+};
 
 const TYPE_ONLY: StandardSchemaV1 = {
   "~standard": { version: 1, vendor: "wadi", validate: (value) => ({ value }) },
@@ -180,7 +170,7 @@ export function noDefinition(got: unknown): InvalidArgument {
   return new InvalidArgument(`a task must be a name, or the result of defineTask({ name }), got ${found}`);
 }
 
-function schema(option: string, value: StandardSchemaV1 | undefined): StandardSchemaV1 | null {
+function schema(option: string, value: unknown): StandardSchemaV1 | null {
   if (value === undefined) return null;
   if (value === TYPE_ONLY) {
     if (option === "result") return null;
@@ -188,8 +178,9 @@ function schema(option: string, value: StandardSchemaV1 | undefined): StandardSc
       "typed() is for a result; give a payload its type as in defineTask<Payload, Result>()",
     );
   }
-  if (typeof value?.["~standard"]?.validate !== "function") {
+  const given = value as StandardSchemaV1 | null;
+  if (typeof given?.["~standard"]?.validate !== "function") {
     throw new InvalidArgument(`${option} must be a Standard Schema (zod, valibot, arktype, ...)`);
   }
-  return value;
+  return given;
 }

@@ -48,9 +48,3 @@ export const WADI_OPTIONS = Object.keys({
   keysAcrossNames: true,
   database: true,
 } satisfies Record<keyof WadiOptions, true>);
-
-export const REQUEST_RETRY_OPTIONS = Object.keys({
-  tries: true,
-  baseMs: true,
-  capMs: true,
-} satisfies Record<keyof RetryPolicy, true>);

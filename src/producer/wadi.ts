@@ -42,7 +42,7 @@ import {
 import { byId, byKey, byTask } from "./tasks/task-ref.ts";
 import { type StatementBuilder, statementBuilder } from "./transactional/batch.ts";
 import { type TransactionClient, transactionClient } from "./transactional/transaction.ts";
-import { REQUEST_RETRY_OPTIONS, WADI_OPTIONS, type WadiOptions } from "./wadi-options.ts";
+import { WADI_OPTIONS, type WadiOptions } from "./wadi-options.ts";
 import { callTask, splitCallTask } from "./wait/call.ts";
 import { PollLoop } from "./wait/poll-loop.ts";
 import type { TaskWaits } from "./wait/task-waits.ts";
@@ -78,7 +78,6 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
 
   constructor(executor: Executor<Native, Sync>, options: WadiOptions = {}) {
     onlyKnown("new Wadi", options, WADI_OPTIONS);
-    onlyKnown("requestRetry", options.requestRetry, REQUEST_RETRY_OPTIONS);
     if (executor?.protocol === undefined) {
       throw new InvalidArgument("new Wadi takes an executor, such as betterSqlite3(db)");
     }

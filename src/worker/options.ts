@@ -1,6 +1,14 @@
 /** The options of a worker, and how they are checked. */
 
 import type { Backoff } from "../core/backoff.ts";
+import {
+  type CompleteChecks,
+  checkOptions,
+  integerFrom,
+  optional,
+  optionalMs,
+  unchecked,
+} from "../core/check-options.ts";
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { MAX_WORKER_NAME_BYTES } from "../core/index-limits.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
@@ -8,13 +16,14 @@ import { ulid } from "../core/ulid.ts";
 import { integer, MAX_DELAY_MS, onlyKnown, show, text } from "../core/validate.ts";
 import type { ByteLimits } from "./drain/byte-budget.ts";
 import type { PoolSizes } from "./drain/make-slot-pools.ts";
-import { type HandlerDefaults, optionalMs, queuesOf } from "./handler/registration.ts";
+import { type HandlerDefaults, queuesOf } from "./handler/registration.ts";
 import { type WorkerHooks, warnOnError } from "./hooks.ts";
+import type { Logger } from "./logger.ts";
 import {
-  checkLongRunning,
-  LONG_RUNNING_OPTIONS,
+  LONG_RUNNING,
   type LongRunningOptions,
   type LongRunningSettings,
+  maxPollMsOf,
 } from "./run/run-options.ts";
 
 /** How much a worker claims ahead of its free slots. */
@@ -94,65 +103,67 @@ export interface WorkerSettings extends PoolSizes, ByteLimits, HandlerDefaults, 
   readonly hooks: WorkerHooks;
 }
 
-const OPTIONS = [
-  ...Object.keys({
-    queue: true,
-    queues: true,
-    concurrency: true,
-    resources: true,
-    prefetch: true,
-    maxInFlightBytes: true,
-    leaseMs: true,
-    cancelPollMs: true,
-    maxRunMs: true,
-    backoff: true,
-    name: true,
-    around: true,
-    onEvent: true,
-    onError: true,
-    logger: true,
-  } satisfies Record<Exclude<keyof WorkerOptions, keyof LongRunningOptions>, true>),
-  ...LONG_RUNNING_OPTIONS,
-];
-const BACKOFF_OPTIONS = Object.keys({ baseMs: true, capMs: true } satisfies Record<keyof Backoff, true>);
-const PREFETCH_OPTIONS = Object.keys({ tasks: true, bytes: true } satisfies Record<keyof Prefetch, true>);
 const MAX_PREFETCH = 100_000;
+const BACKOFF = {
+  baseMs: integerFrom(0, MAX_DELAY_MS, 1000),
+  capMs: integerFrom(0, MAX_DELAY_MS, 30_000),
+} satisfies CompleteChecks<Backoff>;
+const PREFETCH = {
+  tasks: integerFrom(0, MAX_PREFETCH),
+  bytes: optional(integerFrom(1)),
+} satisfies CompleteChecks<Prefetch>;
+const OPTIONS = {
+  queue: unchecked, // with queues, by queuesOf
+  queues: unchecked,
+  concurrency: integerFrom(1, 10_000, 10),
+  resources: checkResources,
+  prefetch: checkPrefetch,
+  maxInFlightBytes: optional(integerFrom(1)),
+  leaseMs: integerFrom(100, MAX_TIMER_MS, 60_000),
+  cancelPollMs: integerFrom(100, MAX_TIMER_MS, 5000),
+  maxRunMs: optionalMs,
+  backoff: (option: string, value: unknown) =>
+    checkOptions(option, value as Backoff | undefined, BACKOFF, "backoff."),
+  name: (option: string, value: unknown) =>
+    text(option, value ?? `wadi-${ulid().slice(-8).toLowerCase()}`, MAX_WORKER_NAME_BYTES),
+  around: checkHook,
+  onEvent: checkHook,
+  onError: checkHook,
+  logger: checkLogger,
+  ...LONG_RUNNING,
+} satisfies CompleteChecks<WorkerOptions>;
 
 /** @throws {InvalidArgument} naming the option that is out of range. */
 export function checkWorkerOptions(options: WorkerOptions): WorkerSettings {
-  onlyKnown("new Worker", options, OPTIONS);
-  onlyKnown("backoff", options.backoff, BACKOFF_OPTIONS);
-  const { around, onEvent, onError, maxInFlightBytes } = options;
-  for (const [name, hook] of Object.entries({ around, onEvent, onError })) {
-    if (hook !== undefined && typeof hook !== "function")
-      throw new InvalidArgument(`${name} must be a function, got ${show(hook)}`);
-  }
-  const { logger = console } = options;
-  if (logger !== null && (typeof logger?.error !== "function" || typeof logger.warn !== "function")) {
-    throw new InvalidArgument("logger must be an object with error and warn, or null to log nothing");
-  }
+  const { prefetch, around, onEvent, onError, logger, ...settings } = checkOptions(
+    "new Worker",
+    options,
+    OPTIONS,
+  );
   return {
+    ...settings,
+    ...prefetch,
     queues: queuesOf(options) ?? ["default"],
-    concurrency: integer("concurrency", options.concurrency ?? 10, 1, 10_000),
-    resources: checkResources(options.resources),
-    ...checkPrefetch(options.prefetch),
-    maxInFlightBytes:
-      maxInFlightBytes === undefined ? null : integer("maxInFlightBytes", maxInFlightBytes, 1),
-    leaseMs: integer("leaseMs", options.leaseMs ?? 60_000, 100, MAX_TIMER_MS),
-    cancelPollMs: integer("cancelPollMs", options.cancelPollMs ?? 5000, 100, MAX_TIMER_MS),
-    maxRunMs: optionalMs("maxRunMs", options.maxRunMs),
-    backoff: {
-      baseMs: integer("backoff.baseMs", options.backoff?.baseMs ?? 1000, 0, MAX_DELAY_MS),
-      capMs: integer("backoff.capMs", options.backoff?.capMs ?? 30_000, 0, MAX_DELAY_MS),
-    },
+    maxPollMs: maxPollMsOf(options, settings.pollMs),
     givenName: options.name ?? null,
-    name: text("name", options.name ?? `wadi-${ulid().slice(-8).toLowerCase()}`, MAX_WORKER_NAME_BYTES),
     hooks: { around, onEvent, onError: onError ?? warnOnError(logger), logger },
-    ...checkLongRunning(options),
   };
 }
 
-function checkResources(resources: WorkerOptions["resources"]): ReadonlyMap<string, number> {
+function checkHook(option: string, hook: unknown): never {
+  if (hook === undefined || typeof hook === "function") return hook as never;
+  throw new InvalidArgument(`${option} must be a function, got ${show(hook)}`);
+}
+
+function checkLogger(_: string, value: unknown): Logger | null {
+  const logger = (value === undefined ? console : value) as Logger | null;
+  if (logger === null || (typeof logger.error === "function" && typeof logger.warn === "function"))
+    return logger;
+  throw new InvalidArgument("logger must be an object with error and warn, or null to log nothing");
+}
+
+function checkResources(_: string, value: unknown): ReadonlyMap<string, number> {
+  const resources = value as WorkerOptions["resources"];
   if (resources === undefined) return new Map();
   onlyKnown("resources", resources, Object.keys(resources ?? {}));
   return new Map(
@@ -164,18 +175,15 @@ function checkResources(resources: WorkerOptions["resources"]): ReadonlyMap<stri
 }
 
 function checkPrefetch(
-  value: number | Prefetch = 0,
+  option: string,
+  value: unknown = 0,
 ): Pick<PoolSizes, "prefetch"> & Pick<ByteLimits, "prefetchBytes"> {
   if (typeof value === "number") {
-    return { prefetch: integer("prefetch", value, 0, MAX_PREFETCH), prefetchBytes: null };
+    return { prefetch: integer(option, value, 0, MAX_PREFETCH), prefetchBytes: null };
   }
   if (typeof value !== "object" || value === null) {
     throw new InvalidArgument(`prefetch must be a number of tasks or { tasks, bytes }, got ${show(value)}`);
   }
-  onlyKnown("prefetch", value, PREFETCH_OPTIONS);
-  const { tasks, bytes } = value;
-  return {
-    prefetch: integer("prefetch.tasks", tasks, 0, MAX_PREFETCH),
-    prefetchBytes: bytes === undefined ? null : integer("prefetch.bytes", bytes, 1),
-  };
+  const { tasks, bytes } = checkOptions(option, value, PREFETCH, "prefetch.");
+  return { prefetch: tasks, prefetchBytes: bytes };
 }

@@ -1,7 +1,7 @@
 /** How an operation is sent again after a failure that may pass. */
 import type { Backoff } from "../backoff.ts";
+import { checkOptions, integerFrom } from "../check-options.ts";
 import { MAX_TIMER_MS } from "../timers.ts";
-import { integer } from "../validate.ts";
 
 /** How often and how long an operation is sent again after a transient or unknown failure. */
 export interface RetryPolicy extends Backoff {
@@ -16,10 +16,12 @@ export interface RetryPolicy extends Backoff {
 }
 
 /** @throws {InvalidArgument} if a number is out of range. */
-export function checkRetryPolicy(retry: Partial<RetryPolicy> = {}): RetryPolicy {
-  return {
-    tries: integer("requestRetry.tries", retry.tries ?? 6, 1, 1000),
-    baseMs: integer("requestRetry.baseMs", retry.baseMs ?? 50, 0, MAX_TIMER_MS),
-    capMs: integer("requestRetry.capMs", retry.capMs ?? 1000, 0, MAX_TIMER_MS),
-  };
+export function checkRetryPolicy(retry?: Partial<RetryPolicy>): RetryPolicy {
+  return checkOptions<RetryPolicy>("requestRetry", retry, RETRY, "requestRetry.");
 }
+
+const RETRY = {
+  tries: integerFrom(1, 1000, 6),
+  baseMs: integerFrom(0, MAX_TIMER_MS, 50),
+  capMs: integerFrom(0, MAX_TIMER_MS, 1000),
+};

@@ -1,9 +1,16 @@
 /** Checks a handler that is registered with `worker.task`, and fills in the defaults of its options. */
 
+import {
+  type CompleteChecks,
+  checkOptions,
+  integerFrom,
+  optional,
+  optionalMs,
+  unchecked,
+} from "../../core/check-options.ts";
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import { checkIndexedTogether } from "../../core/index-limits.ts";
-import { MAX_TIMER_MS } from "../../core/timers.ts";
-import { integer, onlyKnown, optionalText, show, text } from "../../core/validate.ts";
+import { optionalText, show, text } from "../../core/validate.ts";
 import { type AnyTaskDefinition, defineTask, noDefinition } from "../../producer/define-task.ts";
 import type { StandardSchemaV1 } from "../../producer/standard-schema.ts";
 import type { BatchHandler, Handler } from "../task-context.ts";
@@ -68,14 +75,14 @@ export interface HandlerDefaults {
   readonly resources: ReadonlyMap<string, number>;
 }
 
-const OPTIONS = Object.keys({
-  queue: true,
-  queues: true,
-  maxRunMs: true,
-  concurrency: true,
-  batch: true,
-  resource: true,
-} satisfies Record<keyof HandlerOptions, true>);
+const OPTIONS = {
+  queue: unchecked, // with queues, by queuesOf
+  queues: unchecked,
+  maxRunMs: optionalMs,
+  concurrency: optional(integerFrom(1, 10_000)),
+  batch: optional(integerFrom(1, 10_000)),
+  resource: optionalText,
+} satisfies CompleteChecks<HandlerOptions>;
 
 /** Checks the arguments of `worker.task`. @throws {InvalidArgument} */
 export function register(
@@ -89,7 +96,7 @@ export function register(
       "worker.task takes the handler before its options: task(name, handler, options)",
     );
   }
-  onlyKnown("task", options, OPTIONS);
+  const { maxRunMs, concurrency, batch, resource } = checkOptions("task", options, OPTIONS);
   const definition = typeof task === "string" ? defineTask({ name: task }) : task;
   if (definition?.payload === undefined) throw noDefinition(task);
   const { name, payload, result } = definition;
@@ -101,11 +108,10 @@ export function register(
     queues: queuesOf(options) ?? defaultQueues,
     name,
     handler: handler as Handler | BatchHandler,
-    maxRunMs: optionalMs("maxRunMs", options.maxRunMs) ?? definition.maxRunMs ?? defaults.maxRunMs,
-    concurrency:
-      options.concurrency === undefined ? null : integer("concurrency", options.concurrency, 1, 10_000),
-    batch: options.batch === undefined ? null : integer("batch", options.batch, 1, 10_000),
-    resource: resourceOf(options.resource, defaults.resources),
+    maxRunMs: maxRunMs ?? definition.maxRunMs ?? defaults.maxRunMs,
+    concurrency,
+    batch,
+    resource: declaredResource(resource, defaults.resources),
     payload,
     result,
     runs: new RunTimes(),
@@ -125,12 +131,7 @@ export function queuesOf(options: Pick<HandlerOptions, "queue" | "queues">): rea
   return [...new Set(queues.map((each) => text("each of queues", each)))];
 }
 
-export function optionalMs(option: string, value: number | undefined): number | null {
-  return value === undefined ? null : integer(option, value, 1, MAX_TIMER_MS);
-}
-
-function resourceOf(value: string | undefined, declared: ReadonlyMap<string, number>): string | null {
-  const resource = optionalText("resource", value);
+function declaredResource(resource: string | null, declared: ReadonlyMap<string, number>): string | null {
   if (resource !== null && !declared.has(resource)) {
     throw new InvalidArgument(
       `the resource "${resource}" is not declared; pass new Worker(wadi, { resources: { "${resource}": 1 } })`,

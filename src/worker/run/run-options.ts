@@ -1,3 +1,4 @@
+import { type CompleteChecks, integerFrom, unchecked } from "../../core/check-options.ts";
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { Retention } from "../../core/operations/control.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
@@ -28,12 +29,14 @@ export interface LongRunningOptions {
   readonly sweepMs?: number | undefined;
 }
 
-export const LONG_RUNNING_OPTIONS = Object.keys({
-  pollMs: true,
-  maxPollMs: true,
-  retention: true,
-  sweepMs: true,
-} satisfies Record<keyof LongRunningOptions, true>);
+/** Their checks. */
+export const LONG_RUNNING = {
+  pollMs: integerFrom(1, MAX_TIMER_MS, 1000),
+  maxPollMs: unchecked, // its default depends on pollMs
+  retention: (_: string, rules: unknown): Retention =>
+    rules === undefined ? [] : checkRetention(rules as readonly RetentionRule[]),
+  sweepMs: integerFrom(1000, MAX_TIMER_MS, 60_000),
+} satisfies CompleteChecks<LongRunningOptions>;
 
 /** Checked `LongRunningOptions`. */
 export interface LongRunningSettings {
@@ -43,17 +46,9 @@ export interface LongRunningSettings {
   readonly sweepMs: number;
 }
 
-/** @throws {InvalidArgument} naming the option that is out of range. */
-export function checkLongRunning(options: LongRunningOptions): LongRunningSettings {
-  const pollMs = integer("pollMs", options.pollMs ?? 1000, 1, MAX_TIMER_MS);
-  const maxPollMs = integer("maxPollMs", options.maxPollMs ?? Math.max(5000, pollMs), 1, MAX_TIMER_MS);
-  if (maxPollMs < pollMs) {
-    throw new InvalidArgument(`maxPollMs must be at least pollMs, got ${maxPollMs} below ${pollMs}`);
-  }
-  return {
-    pollMs,
-    maxPollMs,
-    retention: options.retention === undefined ? [] : checkRetention(options.retention),
-    sweepMs: integer("sweepMs", options.sweepMs ?? 60_000, 1000, MAX_TIMER_MS),
-  };
+/** The longest pause; 5 seconds by default, or `pollMs` if that is longer. @throws {InvalidArgument} */
+export function maxPollMsOf({ maxPollMs: given }: LongRunningOptions, pollMs: number): number {
+  const maxPollMs = integer("maxPollMs", given ?? Math.max(5000, pollMs), 1, MAX_TIMER_MS);
+  if (maxPollMs >= pollMs) return maxPollMs;
+  throw new InvalidArgument(`maxPollMs must be at least pollMs, got ${maxPollMs} below ${pollMs}`);
 }

@@ -1,0 +1,49 @@
+/** Options as a table: which ones there are, what each accepts, and its default. */
+
+import { MAX_TIMER_MS } from "./timers.ts";
+import { integer, onlyKnown } from "./validate.ts";
+
+/** Checks the value of an option, which is undefined if it was not given, and returns the value to use. */
+export type Check<T> = (option: string, value: unknown) => T;
+
+/** A table that has all of these options and no other; use it with `satisfies`. */
+export type CompleteChecks<Options> = Checks<{ readonly [Option in keyof Options]: unknown }>;
+
+/** The checks whose results are `Checked`. */
+export type Checks<Checked> = { readonly [Option in keyof Checked]-?: Check<Checked[Option]> };
+
+/**
+ * Checks options in the order of their table, after their names.
+ *
+ * @param prefix Stands before the name of an option in messages.
+ * @throws {InvalidArgument} naming an option that is unknown or out of range.
+ */
+export function checkOptions<Checked>(
+  what: string,
+  options: object | undefined,
+  checks: Checks<Checked>,
+  prefix = "",
+): Checked {
+  onlyKnown(what, options, Object.keys(checks));
+  const values = Object.entries<Check<unknown>>(checks).map(([option, check]) => [
+    option,
+    check(prefix + option, options?.[option as never]),
+  ]);
+  return Object.fromEntries(values) as Checked;
+}
+
+/** An integer; `fallback` if it is not given. */
+export function integerFrom(min: number, max?: number, fallback?: number): Check<number> {
+  return (option, value) => integer(option, fallback === undefined ? value : (value ?? fallback), min, max);
+}
+
+/** What `check` accepts; null if it is not given. */
+export function optional<T>(check: Check<T>): Check<T | null> {
+  return (option, value) => (value === undefined ? null : check(option, value));
+}
+
+/** Milliseconds; null if they are not given. */
+export const optionalMs: Check<number | null> = optional(integerFrom(1, MAX_TIMER_MS));
+
+/** An option that is checked elsewhere. */
+export const unchecked: Check<never> = (_, value) => value as never;
