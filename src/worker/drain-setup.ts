@@ -3,6 +3,7 @@
 import { monotonicMs, toMonotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
+import { NEVER, NO_LIMIT } from "../core/infinity.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
 import { instant, integer, onlyKnown, optionalSignal } from "../core/validate.ts";
 import type { ContinuousMode, DrainSettings } from "./drain/drain-settings.ts";
@@ -102,10 +103,10 @@ export function continuousDrain(
     registrations: handlers.all,
     skipped: [],
     leaseMs,
-    deadlineMs: Number.POSITIVE_INFINITY,
+    deadlineMs: NEVER,
     reserveMs: RESERVE_MS,
     maxTasks: Number.MAX_SAFE_INTEGER,
-    maxQueries: Number.POSITIVE_INFINITY,
+    maxQueries: NO_LIMIT,
     signal: continuous?.signal,
     lingerMs: 0,
     continuous,
@@ -123,5 +124,5 @@ function deadlineOf({ budgetMs, deadline }: DrainOptions, nowMs: number): number
 /** How many statements a short drain may send. */
 function maxQueriesOf({ maxQueries }: DrainOptions, { limits }: Executor): number {
   if (maxQueries !== undefined) return integer("maxQueries", maxQueries, 10);
-  return limits.maxQueries ?? Number.POSITIVE_INFINITY;
+  return limits.maxQueries ?? NO_LIMIT;
 }

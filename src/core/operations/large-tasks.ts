@@ -1,6 +1,7 @@
 /** Keeps the response of a claim below the size that a database or its client can send. */
 
 import type { Row } from "../executor.ts";
+import { NO_LIMIT } from "../infinity.ts";
 import { byteLength } from "../json/json.ts";
 import { numberOrNull } from "./decode-task.ts";
 
@@ -45,9 +46,7 @@ export function taskBytesPerResponse(maxResponseBytes: number | undefined): numb
 
 /** How many tasks of the largest skipped size fit into a response of `maxBytes`. */
 export function tasksThatFit(maxBytes: number | null, { bytes }: SizeTracking): number {
-  return maxBytes === null || bytes === 0
-    ? Number.POSITIVE_INFINITY
-    : Math.max(1, Math.floor(maxBytes / bytes));
+  return maxBytes === null || bytes === 0 ? NO_LIMIT : Math.max(1, Math.floor(maxBytes / bytes));
 }
 
 /** Bytes that a claimed row takes in a response. */

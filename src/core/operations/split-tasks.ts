@@ -1,6 +1,7 @@
 /** Splits a submit of many tasks by the sizes that the database accepts. */
 
 import type { Limits } from "../executor.ts";
+import { NO_LIMIT } from "../infinity.ts";
 import { byteLength } from "../json/json.ts";
 import type { NewTask } from "./submit.ts";
 
@@ -66,7 +67,7 @@ function sizeOf({ columns, key }: NewTask, { plain, escaped }: Measure): Size {
  */
 export function splitTasks(tasks: readonly NewTask[], limits: SplitLimits): NewTask[][] {
   const maxParam = limits.maxParamBytes;
-  const maxRequest = (limits.maxRequestBytes ?? Number.POSITIVE_INFINITY) - REQUEST_BYTES;
+  const maxRequest = (limits.maxRequestBytes ?? NO_LIMIT) - REQUEST_BYTES;
   const fits = ({ param, request }: Size) => param <= maxParam && request <= maxRequest;
   const bounds = tasks.map((task) => sizeOf(task, BOUND));
   const fitsAll = fits(bounds.reduce(add, { param: 0, request: 0 }));

@@ -4,6 +4,7 @@ import { backoffDelay } from "../backoff.ts";
 import { monotonicMs } from "../clock.ts";
 import { type DriverError, InvalidArgument, WadiError } from "../errors/errors.ts";
 import type { ErrorClass, Executor, Row, Statement } from "../executor.ts";
+import { NEVER } from "../infinity.ts";
 import { type MigrateOptions, migrate } from "../migrations/migrate.ts";
 import { explainVersion, isGuarded, otherVersion } from "../migrations/protocol-version.ts";
 import { type Operation, type SqlTarget, single } from "../operations/operation.ts";
@@ -101,7 +102,7 @@ export class Session {
 
   /** The result of something made of several operations, unless the caller's signal or deadline comes first. */
   untilDeadline<T>(name: string, result: Promise<T>, call: OperationOptions): Promise<T> {
-    return this.#until(deadlineOf(call, Number.POSITIVE_INFINITY), name, result);
+    return this.#until(deadlineOf(call, NEVER), name, result);
   }
 
   #until<T>(deadline: Deadline, name: string, answer: Promise<T>, abort?: RequestAbort): Promise<T> {

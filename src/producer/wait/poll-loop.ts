@@ -1,6 +1,8 @@
 /** The waits of one client, whatever method began them. */
+
 import { type Backoff, backoffDelay } from "../../core/backoff.ts";
 import { WadiError } from "../../core/errors/errors.ts";
+import { NEVER, NO_LIMIT } from "../../core/infinity.ts";
 import type { TaskRef, TaskState } from "../../core/operations/read.ts";
 import type { Session } from "../../core/session/session.ts";
 import { isTerminal, type Task } from "../../core/task.ts";
@@ -41,7 +43,7 @@ export class PollLoop {
       onPollError: (wait, error) => this.#onError(wait, error),
     });
     // The other half is for what the invocation sends in addition to its waits.
-    this.#maxQueries = (session.executor.limits.maxQueries ?? Number.POSITIVE_INFINITY) / 2;
+    this.#maxQueries = (session.executor.limits.maxQueries ?? NO_LIMIT) / 2;
     notifier.onGap(() => this.#onGap());
   }
 
@@ -90,7 +92,7 @@ export class PollLoop {
     while (wait.isOpen) {
       const nowMs = performance.now();
       for (const ref of wait.takeNotified()) this.#onNotified(ref, nowMs);
-      const latestMs = wait.isPaused ? Number.POSITIVE_INFINITY : wait.endMs + GRACE_MS;
+      const latestMs = wait.isPaused ? NEVER : wait.endMs + GRACE_MS;
       if (nowMs >= latestMs) {
         this.#timeOut(wait, null, wait.error ?? this.#noAnswer());
         return;

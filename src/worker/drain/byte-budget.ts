@@ -1,5 +1,7 @@
 /** Limits how many bytes of payload a worker holds. */
 
+import { NO_LIMIT } from "../../core/infinity.ts";
+
 export interface ByteLimits {
   /** Most bytes of payload in flight: of all tasks that are claimed and have not ended. Null: no limit. */
   readonly maxInFlightBytes: number | null;
@@ -24,13 +26,13 @@ export class ByteBudget {
 
   constructor({ maxInFlightBytes, prefetchBytes }: ByteLimits) {
     this.isLimited = maxInFlightBytes !== null || prefetchBytes !== null;
-    this.#maxInFlight = maxInFlightBytes ?? Number.POSITIVE_INFINITY;
-    this.#maxReady = prefetchBytes ?? Number.POSITIVE_INFINITY;
+    this.#maxInFlight = maxInFlightBytes ?? NO_LIMIT;
+    this.#maxReady = prefetchBytes ?? NO_LIMIT;
   }
 
   /** How many tasks of average size may be claimed ahead; 0 while their size is unknown. */
   get ahead(): number {
-    if (!this.isLimited) return Number.POSITIVE_INFINITY;
+    if (!this.isLimited) return NO_LIMIT;
     return this.#mean === 0 || this.#isReadyFull ? 0 : this.#tasksIn(this.#maxReady - this.#ready);
   }
 

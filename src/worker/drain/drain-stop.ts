@@ -1,7 +1,6 @@
+import { NEVER } from "../../core/infinity.ts";
 import type { DrainParts } from "./drain-parts.ts";
 import type { RoundTrips } from "./round-trips.ts";
-
-const NEVER = Number.POSITIVE_INFINITY;
 
 /**
  * Stops a drain once its time is up or its signal has aborted: first its claims, then, after the grace, its handlers.

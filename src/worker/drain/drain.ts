@@ -1,12 +1,11 @@
 import { monotonicMs } from "../../core/clock.ts";
+import { NEVER } from "../../core/infinity.ts";
 import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
 import { type AssembledDrain, assembleDrain } from "./assemble-drain.ts";
 import type { DrainSettings } from "./drain-settings.ts";
 import { reportBlocks } from "./event-loop-blocks.ts";
 import type { QueryBudget } from "./query-budget.ts";
 import type { SlotPool } from "./slot-pool.ts";
-
-const NEVER = Number.POSITIVE_INFINITY;
 
 type DrainState =
   | "sending"

@@ -1,7 +1,6 @@
 import { monotonicMs } from "../../core/clock.ts";
+import { NEVER } from "../../core/infinity.ts";
 import type { Lease } from "../handler/lease.ts";
-
-const NEVER = Number.POSITIVE_INFINITY;
 
 /** The leases that a drain holds, and when they are due to be renewed. */
 export class Leases {

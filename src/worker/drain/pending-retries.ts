@@ -1,8 +1,8 @@
 import { monotonicMs } from "../../core/clock.ts";
+import { NEVER } from "../../core/infinity.ts";
 import type { SettleResult } from "../../core/operations/settle.ts";
 import type { Attempt } from "../handler/attempt.ts";
 
-const NEVER = Number.POSITIVE_INFINITY;
 /** A claim for a retry goes out this much later: clocks have whole milliseconds, and the task must be due. */
 const MARGIN_MS = 3;
 

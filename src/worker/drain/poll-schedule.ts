@@ -1,6 +1,6 @@
 /** Plans when a drain polls for tasks. */
 
-const NEVER = Number.POSITIVE_INFINITY;
+import { NEVER } from "../../core/infinity.ts";
 
 export interface PollOptions {
   /** First pause between two polls in milliseconds. */

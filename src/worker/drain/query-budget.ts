@@ -1,6 +1,7 @@
 /** Divides the statements that a platform allows one drain. */
 
 import { monotonicMs } from "../../core/clock.ts";
+import { NEVER, NO_LIMIT } from "../../core/infinity.ts";
 import { QueryMeter } from "../../core/session/query-meter.ts";
 import type { QueryShare, SharedQueries } from "../handler/query-share.ts";
 
@@ -44,7 +45,7 @@ export class QueryBudget implements SharedQueries {
   }
 
   get isLimited(): boolean {
-    return this.#plan.maxQueries !== Number.POSITIVE_INFINITY;
+    return this.#plan.maxQueries !== NO_LIMIT;
   }
 
   get maxQueries(): number {
@@ -109,7 +110,7 @@ export class QueryBudget implements SharedQueries {
     if (!this.isLimited) return 0;
     const { stopAtMs, leaseMs } = this.#plan;
     const trips = Math.floor((this.left - SETTLE - RESEND) / (SETTLE + this.#claim(limited)));
-    const evenlyMs = trips > 0 ? (stopAtMs - monotonicMs()) / (trips + 1) : Number.POSITIVE_INFINITY;
+    const evenlyMs = trips > 0 ? (stopAtMs - monotonicMs()) / (trips + 1) : NEVER;
     return Math.min(evenlyMs, leaseMs / 4);
   }
 

@@ -1,9 +1,8 @@
 /** What a drain knows about the tasks that it does not hold. */
 
 import { monotonicMs } from "../../core/clock.ts";
+import { NEVER } from "../../core/infinity.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
-
-const NEVER = Number.POSITIVE_INFINITY;
 
 /** When the next task is due, by the database's clock, and the time of that clock then; both in epoch milliseconds. */
 export type NextDue = Pick<ClaimResult, "nextDueAtMs" | "nowMs">;

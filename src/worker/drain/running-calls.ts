@@ -1,8 +1,7 @@
 import { monotonicMs } from "../../core/clock.ts";
+import { NEVER } from "../../core/infinity.ts";
 import type { HandlerCall } from "../handler/handler-call.ts";
 import type { LoopWatch } from "./event-loop-monitor.ts";
-
-const NEVER = Number.POSITIVE_INFINITY;
 
 /**
  * The handler calls of a drain that have not returned: when their time is up, and which ran during a block of the

@@ -1,3 +1,4 @@
+import { NO_LIMIT } from "../../core/infinity.ts";
 import type { ClaimPool, Lane } from "../../core/operations/claim-pools.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import type { HandlerSlots } from "../handler/handler-slots.ts";
@@ -114,7 +115,7 @@ export class SlotPool {
     const ahead = this.#ahead;
     // Tasks that start before the next round trip need no announcement: only those after them are prefetched.
     const prefetch = Math.max(0, ahead - this.#forecast.window);
-    let least = Number.POSITIVE_INFINITY;
+    let least = NO_LIMIT;
     for (const { registration, free, ready, inFlight, needsMs } of this.handlers) {
       const room = Math.max(0, free - ready) + ahead;
       const quota = limit > 0 && needsMs <= leftMs ? Math.min(limit, room) : 0;

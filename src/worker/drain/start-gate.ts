@@ -1,12 +1,11 @@
 /** Decides which ready tasks may start. */
 
+import { NO_LIMIT } from "../../core/infinity.ts";
 import { byClaimOrder } from "../../core/operations/claim-result.ts";
 import type { Start } from "../../core/operations/settle.ts";
 import type { Task } from "../../core/task.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import type { SlotPool } from "./slot-pool.ts";
-
-const NO_LIMIT = Number.POSITIVE_INFINITY;
 
 /**
  * Two rules decide whether a ready task may start:

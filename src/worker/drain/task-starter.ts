@@ -1,6 +1,7 @@
 /** Starts ready tasks in free slots. */
 
 import { monotonicMs } from "../../core/clock.ts";
+import { NEVER } from "../../core/infinity.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import { HandlerCall, type HandlerCallOwner } from "../handler/handler-call.ts";
 import { reportLateError } from "../hooks.ts";
@@ -9,8 +10,6 @@ import type { LaneIndex } from "./lane-index.ts";
 import type { RunningCalls } from "./running-calls.ts";
 import type { SlotPool } from "./slot-pool.ts";
 import type { StartGate } from "./start-gate.ts";
-
-const NEVER = Number.POSITIVE_INFINITY;
 
 export interface TaskStarterParts {
   readonly gate: StartGate;

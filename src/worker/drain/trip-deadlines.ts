@@ -1,4 +1,5 @@
 import { monotonicMs, toEpochMs } from "../../core/clock.ts";
+import { NEVER } from "../../core/infinity.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
@@ -16,7 +17,7 @@ export class TripDeadlines {
   readonly #settings: DrainSettings;
   readonly #meter: QueryMeter;
   #endAtMs: number;
-  #lastTryAtMs = Number.POSITIVE_INFINITY;
+  #lastTryAtMs = NEVER;
   /** Aborts the request that is in flight. */
   readonly #abort = new AbortController();
   #abortTimer: ReturnType<typeof setTimeout> | undefined;

@@ -1,9 +1,9 @@
 import { monotonicMs } from "../../core/clock.ts";
+import { NEVER } from "../../core/infinity.ts";
 import type { Cycles } from "./cycles.ts";
 import type { DrainParts } from "./drain-parts.ts";
 import type { RoundTrips } from "./round-trips.ts";
 
-const NEVER = Number.POSITIVE_INFINITY;
 /** How long settlements wait for more of them while ready tasks are likely to end soon. */
 const GATHER_MS = 4;
 

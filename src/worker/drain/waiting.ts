@@ -1,5 +1,6 @@
 /** How a drain waits. */
 
+import { NEVER } from "../../core/infinity.ts";
 import { report } from "../hooks.ts";
 import type { DrainSettings } from "./drain-settings.ts";
 import { PollSchedule } from "./poll-schedule.ts";
@@ -78,7 +79,7 @@ function pollsOf({ continuous, wadi, pollMs, maxPollMs }: DrainSettings): PollSc
     firstMs: isShort ? Math.min(FIRST_POLL_MS, maxPollMs) : pollMs,
     maxMs: maxPollMs,
     growth: isShort ? 2 : 1.5,
-    announcedMs: isShort ? Number.POSITIVE_INFINITY : SAFETY_POLL_MS,
+    announcedMs: isShort ? NEVER : SAFETY_POLL_MS,
     isAnnounced,
   });
 }

@@ -1,4 +1,5 @@
 import { monotonicMs } from "../../core/clock.ts";
+import { NEVER } from "../../core/infinity.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
 
 /** Lets one loop wait until a time, or until `wake` is called. */
@@ -7,7 +8,7 @@ export class Wakeup {
   /** Whether it was woken while the loop did not wait. */
   #isDue = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #timerAtMs = Number.POSITIVE_INFINITY;
+  #timerAtMs = NEVER;
 
   readonly wake = (): void => {
     if (this.#resolve === null) this.#isDue = true;
@@ -32,14 +33,14 @@ export class Wakeup {
 
   clear(): void {
     clearTimeout(this.#timer);
-    this.#timerAtMs = Number.POSITIVE_INFINITY;
+    this.#timerAtMs = NEVER;
   }
 
   #set(atMs: number): void {
     clearTimeout(this.#timer);
     this.#timerAtMs = atMs;
     const fire = () => {
-      this.#timerAtMs = Number.POSITIVE_INFINITY;
+      this.#timerAtMs = NEVER;
       this.wake();
     };
     this.#timer = setTimeout(fire, Math.min(Math.max(0, atMs - monotonicMs()), MAX_TIMER_MS));

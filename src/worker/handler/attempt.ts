@@ -3,6 +3,7 @@
 import type { Backoff } from "../../core/backoff.ts";
 import { monotonicMs } from "../../core/clock.ts";
 import { InvalidArgument, LostLease, QueryLimit, TaskCanceled, TaskError } from "../../core/errors/errors.ts";
+import { NEVER } from "../../core/infinity.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { LeaseRef, LeaseRenewal } from "../../core/operations/lease.ts";
 import type { Outcome, Settlement } from "../../core/operations/settle.ts";
@@ -69,7 +70,7 @@ export class Attempt implements LeaseRef {
   startedAtMs = 0;
   durationMs = 0;
   /** When it is cut off, on the monotonic clock. */
-  deadlineMs = Number.POSITIVE_INFINITY;
+  deadlineMs = NEVER;
   /** How it ended; null while it runs and after its lease is lost. */
   settlement: Settlement | null = null;
   canceled = false;

@@ -1,6 +1,7 @@
 /** Calls a handler, and gives its result or error to the attempts it was called for. */
 
 import { InvalidArgument } from "../../core/errors/errors.ts";
+import { NEVER } from "../../core/infinity.ts";
 import type { WorkerHooks } from "../hooks.ts";
 import type { BatchHandler, Handler } from "../task-context.ts";
 import type { Attempt, AttemptCall } from "./attempt.ts";
@@ -30,7 +31,7 @@ export class HandlerCall implements AttemptCall {
   /** When its time is up and the signals of its attempts abort. */
   expiresAtMs: number;
   /** When it is cut off, once its signals have aborted. */
-  cutOffAtMs = Number.POSITIVE_INFINITY;
+  cutOffAtMs = NEVER;
   readonly #owner: HandlerCallOwner;
   #attemptsLeft: number;
   #hasReturned = false;
@@ -102,14 +103,14 @@ export class HandlerCall implements AttemptCall {
    * Its time is up: aborts the signals of its attempts. It is cut off at `cutOffAtMs` if it has not returned by then.
    */
   expire(why: string, cutOffAtMs: number): void {
-    this.expiresAtMs = Number.POSITIVE_INFINITY;
+    this.expiresAtMs = NEVER;
     this.cutOffAtMs = Math.min(this.cutOffAtMs, cutOffAtMs);
     for (const attempt of this.attempts) attempt.expire(why);
   }
 
   /** Ends its attempts, and counts it as returned although the handler goes on. */
   cutOff(): void {
-    this.cutOffAtMs = Number.POSITIVE_INFINITY;
+    this.cutOffAtMs = NEVER;
     for (const attempt of this.attempts) attempt.cutOff();
     this.#return();
   }
