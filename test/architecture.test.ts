@@ -109,11 +109,10 @@ describe("imports go one way", () => {
 
 /** Each reads one global that the Web does not have, and works without it. */
 const LOOKS_PAST_THE_WEB = [
-  "src/producer/notify/shared-notifier.ts", // what several copies of this module have in common
+  "src/core/shared-sets.ts", // what several copies of the package have in common
   "src/worker/drain/next-turn.ts", // setImmediate, where there is one
   "src/worker/drain/event-loop-monitor.ts", // the CPU time of the process
   "src/worker/run/stop-signals.ts", // the process whose signals stop a worker
-  "src/worker/run/running-workers.ts", // the workers that run in several copies of this module
 ];
 
 it("core, producer, worker, http and opentelemetry use Web globals only, except the files that say so", () => {

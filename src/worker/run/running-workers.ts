@@ -1,6 +1,7 @@
 /** Keeps two workers of one process from running the same tasks by mistake. */
 
 import { InvalidArgument } from "../../core/errors/errors.ts";
+import { sharedSets } from "../../core/shared-sets.ts";
 
 /** A worker that runs, as all copies of this module in one process see it. */
 interface RunningWorker {
@@ -11,32 +12,7 @@ interface RunningWorker {
   stop(): void;
 }
 
-/**
- * The running workers of each database. A database is identified as in `Executor.database`: by a text or by an
- * object.
- */
-interface Registry {
-  readonly texts: Map<string, Set<RunningWorker>>;
-  readonly objects: WeakMap<object, Set<RunningWorker>>;
-}
-
-/**
- * Global key of the registry, so that a module that is loaded again, or twice, finds the workers of its other copies.
- * The number changes with the shape of the registry.
- */
-const REGISTRY = Symbol.for("wadi.workers.1");
-
-function workersOf(database: string | object): Set<RunningWorker> {
-  const scope = globalThis as { [REGISTRY]?: Registry };
-  scope[REGISTRY] ??= { texts: new Map(), objects: new WeakMap() };
-  const { texts, objects } = scope[REGISTRY];
-  const known = typeof database === "string" ? texts.get(database) : objects.get(database);
-  if (known !== undefined) return known;
-  const workers = new Set<RunningWorker>();
-  if (typeof database === "string") texts.set(database, workers);
-  else objects.set(database, workers);
-  return workers;
-}
+const RUNNING = Symbol.for("wadi.workers.1");
 
 /**
  * Registers a worker that is about to run on a database, and returns a function that removes it. Another worker of
@@ -45,7 +21,9 @@ function workersOf(database: string | object): Set<RunningWorker> {
  * @throws {InvalidArgument} if another worker of this process runs the same tasks, and one of the two has no name.
  */
 export function registerRunning(database: string | object, worker: RunningWorker): () => void {
-  const workers = workersOf(database);
+  const sets = sharedSets<RunningWorker>(RUNNING, database);
+  const workers = sets.get(database) ?? new Set();
+  sets.set(database, workers);
   const lanes = new Set(worker.lanes);
   for (const other of [...workers]) {
     const shared = other.lanes.find((lane) => lanes.has(lane));
