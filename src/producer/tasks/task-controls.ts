@@ -1,4 +1,5 @@
 /** Controlling tasks that were submitted: what a `Wadi` offers, and the checks and notifications behind it. */
+import { type CompleteChecks, checkOptions, integerFrom, optional } from "../../core/check-options.ts";
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import {
   type CanceledTask,
@@ -13,7 +14,7 @@ import {
 import type { TaskRef } from "../../core/operations/read.ts";
 import type { Session } from "../../core/session/session.ts";
 import { isTerminal, TERMINAL_STATUSES } from "../../core/task.ts";
-import { integer, oneOf, onlyKnown, optionalText, show } from "../../core/validate.ts";
+import { oneOf, onlyKnown, optionalText, show } from "../../core/validate.ts";
 import { type CallOptions, directCall } from "../call-options.ts";
 import type { WadiInternals } from "../internals.ts";
 import { checkRetention, type RetentionRule } from "./retention.ts";
@@ -111,15 +112,15 @@ export interface RetryOptions {
   readonly resetAttempt?: boolean | undefined;
 }
 
-const PURGE_OPTIONS = Object.keys({
-  olderThanMs: true,
-  queue: true,
-  status: true,
-  name: true,
-  limit: true,
-} satisfies Record<keyof PurgeOptions, true>);
+const PURGE = {
+  olderThanMs: integerFrom(0),
+  queue: optionalText,
+  status: optional((option, value) => oneOf(option, value, TERMINAL_STATUSES)),
+  name: optionalText,
+  limit: integerFrom(1, 100_000, 1000),
+} satisfies CompleteChecks<PurgeOptions>;
 
-const SWEEP_OPTIONS = Object.keys({ limit: true } satisfies Record<keyof SweepOptions, true>);
+const SWEEP = { limit: PURGE.limit } satisfies CompleteChecks<SweepOptions>;
 const RETRY_OPTIONS = Object.keys({ resetAttempt: true } satisfies Record<keyof RetryOptions, true>);
 
 function checkPurge(options: PurgeOptions): PurgeFilter {
@@ -127,14 +128,8 @@ function checkPurge(options: PurgeOptions): PurgeFilter {
     throw new InvalidArgument(
       "purge takes { olderThanMs }, and { olderThanMs: 0 } deletes all that is finished",
     );
-  onlyKnown("purge", options, PURGE_OPTIONS);
-  return {
-    older_than_ms: integer("olderThanMs", options.olderThanMs, 0),
-    queue: optionalText("queue", options.queue),
-    status: options.status === undefined ? null : oneOf("status", options.status, TERMINAL_STATUSES),
-    name: optionalText("name", options.name),
-    max_tasks: integer("limit", options.limit ?? 1000, 1, 100_000),
-  };
+  const { olderThanMs, limit, ...filter } = checkOptions("purge", options, PURGE);
+  return { ...filter, older_than_ms: olderThanMs, max_tasks: limit };
 }
 
 /** @throws {InvalidArgument} naming the option that is out of range. */
@@ -149,8 +144,7 @@ export function sweep(
   options: SweepOptions,
   call?: CallOptions,
 ): Promise<SweepResult> {
-  onlyKnown("sweep", options, SWEEP_OPTIONS);
-  const limit = integer("limit", options.limit ?? 1000, 1, 100_000);
+  const { limit } = checkOptions("sweep", options, SWEEP);
   const operation = sweepTasks(session.target, checkRetention(rules), limit);
   return session.execute(operation, directCall("sweep", call));
 }

@@ -1,4 +1,5 @@
 /** Reading tasks: what a `Wadi` offers, and the checks behind it. */
+import { type CompleteChecks, checkOptions, integerFrom, optional } from "../../core/check-options.ts";
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import {
   getStatus,
@@ -15,7 +16,7 @@ import {
 import { listTasksInPages } from "../../core/session/pages.ts";
 import type { Session } from "../../core/session/session.ts";
 import { TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "../../core/task.ts";
-import { integer, oneOf, onlyKnown, optionalText, show, text } from "../../core/validate.ts";
+import { integer, oneOf, optionalText, show, text } from "../../core/validate.ts";
 import { type CallOptions, directCall } from "../call-options.ts";
 import { type AnyTaskDefinition, noDefinition } from "../define-task.ts";
 import type { TaskOf } from "../task-types.ts";
@@ -144,27 +145,19 @@ export interface ListOptions {
   readonly offset?: number | undefined;
 }
 
-const LIST_OPTIONS = Object.keys({
-  status: true,
-  queue: true,
-  name: true,
-  rootId: true,
-  correlationId: true,
-  limit: true,
-  offset: true,
-} satisfies Record<keyof ListOptions, true>);
+const LIST = {
+  status: optional((option, value) => oneOf(option, value, TASK_STATUSES)),
+  queue: optionalText,
+  name: optionalText,
+  rootId: optionalText,
+  correlationId: optionalText,
+  limit: integerFrom(1, 1000, 50),
+  offset: integerFrom(0, undefined, 0),
+} satisfies CompleteChecks<ListOptions>;
 
 function checkList(options: ListOptions): ListFilter {
-  onlyKnown("list", options, LIST_OPTIONS);
-  return {
-    status: options.status === undefined ? null : oneOf("status", options.status, TASK_STATUSES),
-    queue: optionalText("queue", options.queue),
-    name: optionalText("name", options.name),
-    root_id: optionalText("rootId", options.rootId),
-    correlation_id: optionalText("correlationId", options.correlationId),
-    max_tasks: integer("limit", options.limit ?? 50, 1, 1000),
-    skip_tasks: integer("offset", options.offset ?? 0, 0),
-  };
+  const { rootId, correlationId, limit, offset, ...filter } = checkOptions("list", options, LIST);
+  return { ...filter, root_id: rootId, correlation_id: correlationId, max_tasks: limit, skip_tasks: offset };
 }
 
 function checkQueues(queues: readonly string[] | undefined): readonly string[] | null {
