@@ -27,7 +27,7 @@ export {
   WadiError,
   type WadiErrorOptions,
 } from "./core/errors/errors.ts";
-export type { EventLoopBlockedDetails } from "./core/errors/event-loop-blocked.ts";
+export type { EventLoopBlockedDetails } from "./core/errors/event-loop-blocked-message.ts";
 export type { JsonForm } from "./core/json/json-form.ts";
 export type { MigrateOptions } from "./core/migrations/migrate.ts";
 export type { UnhandledTasks } from "./core/operations/claim-result.ts";
@@ -40,7 +40,7 @@ export type {
 } from "./core/operations/control.ts";
 export type { StatusCounts, TaskState } from "./core/operations/read.ts";
 export type { SubmitOutcome, SubmittedTask } from "./core/operations/submit.ts";
-export type { RetryPolicy } from "./core/session/retry-policy.ts";
+export type { RetryPolicy } from "./core/session/retry-options.ts";
 export {
   type ConflictPolicy,
   type ErrorEnvelope,
@@ -63,8 +63,8 @@ export {
   type TaskOptions,
   typed,
 } from "./producer/define-task.ts";
-export type { FleetLimits, RateLimit, TaskLimits } from "./producer/limits.ts";
-export type { WakeSource } from "./producer/notify/channel.ts";
+export type { FleetLimits, RateLimit, TaskLimits } from "./producer/fleet-limits.ts";
+export type { WakeSource } from "./producer/notify/channel-connection.ts";
 export type { StandardIssue, StandardResult, StandardSchemaV1 } from "./producer/standard-schema.ts";
 export type { MetadataHook } from "./producer/submit/metadata.ts";
 export type {
@@ -75,7 +75,7 @@ export type {
 } from "./producer/submit/submit-options.ts";
 export type { TaskSubmits } from "./producer/submit/task-submits.ts";
 export type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./producer/task-types.ts";
-export type { RetentionRule } from "./producer/tasks/retention.ts";
+export type { RetentionRule } from "./producer/tasks/retention-rules.ts";
 export type {
   PurgeOptions,
   RetryOptions,
@@ -86,15 +86,15 @@ export type { ListOptions, TaskReads } from "./producer/tasks/task-reads.ts";
 export type { PreparedBatch, StatementBuilder } from "./producer/transactional/batch.ts";
 export type { TransactionClient } from "./producer/transactional/transaction.ts";
 export { Wadi } from "./producer/wadi.ts";
-export type { SyncWadi, WadiOf } from "./producer/wadi-of.ts";
 export type { WadiOptions } from "./producer/wadi-options.ts";
+export type { SyncWadi, WadiOf } from "./producer/wadi-types.ts";
 export type { TaskWaits } from "./producer/wait/task-waits.ts";
 export type { CallTaskOptions, WaitOptions } from "./producer/wait/wait-options.ts";
 export type { DrainOptions } from "./worker/drain-setup.ts";
 export type { DrainSummary, SkippedTasks } from "./worker/drain-summary.ts";
-export type { FailEnvelope, FailOptions } from "./worker/handler/fail-reason.ts";
+export type { FailEnvelope, FailOptions } from "./worker/handler/ctx-fail.ts";
 export type { HandlerOptions } from "./worker/handler/registration.ts";
-export type { SettledTask } from "./worker/handler/settlement-result.ts";
+export type { SettledTask } from "./worker/handler/settled-task.ts";
 export type {
   ClaimTiming,
   ErrorContext,
@@ -106,7 +106,7 @@ export type {
 export type { Logger } from "./worker/logger.ts";
 export type { Prefetch, WorkerOptions } from "./worker/options.ts";
 export type { RunOptions, ServeOptions, StopOptions } from "./worker/run/lifecycle.ts";
-export type { LongRunningOptions } from "./worker/run/run-options.ts";
+export type { LongRunningOptions } from "./worker/run/long-running-options.ts";
 export type { LastError, WorkerState, WorkerStats } from "./worker/run/stats.ts";
 export type { ProcessLike, StopSignal } from "./worker/run/stop-signals.ts";
 export type {

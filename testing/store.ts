@@ -14,7 +14,7 @@ import { combineTwo } from "../src/core/operations/operation.ts";
 import { getTask, type TaskRef } from "../src/core/operations/read.ts";
 import { type Settlement, type SettleResult, type Start, settle } from "../src/core/operations/settle.ts";
 import type { OperationOptions } from "../src/core/session/operation-options.ts";
-import { getTasksInPages } from "../src/core/session/pages.ts";
+import { getTasksByHalves } from "../src/core/session/read-by-halves.ts";
 import type { Session } from "../src/core/session/session.ts";
 import type { Task } from "../src/core/task.ts";
 import { internalsOf } from "../src/producer/internals.ts";
@@ -66,6 +66,6 @@ export class Store {
   }
 
   getMany(ids: readonly string[]): Promise<Task[]> {
-    return getTasksInPages(this.#session, ids);
+    return getTasksByHalves(this.#session, ids);
   }
 }

@@ -1,4 +1,4 @@
-/** How long the texts may be that a database indexes: names, queues, keys. */
+/** The most bytes of names, queues and keys, which the database indexes. */
 
 import { InvalidArgument } from "./errors/errors.ts";
 import { byteLength } from "./json/json.ts";

@@ -4,7 +4,7 @@
 
 import { InvalidArgument } from "./errors/errors.ts";
 import { checkIndexed } from "./index-limits.ts";
-import { renamedOption } from "./renamed-options.ts";
+import { unknownOptionAdvice } from "./unknown-option-advice.ts";
 
 /** Longest name, queue, key or correlation id, in characters; an index limits their bytes too. */
 const MAX_TEXT = 1024;
@@ -103,7 +103,7 @@ export function onlyKnown(what: string, value: object | undefined, known: readon
   }
   for (const field of Object.keys(value)) {
     if (!known.includes(field)) {
-      const renamed = renamedOption(what, field, known);
+      const renamed = unknownOptionAdvice(what, field, known);
       const advice = renamed === undefined ? `it takes ${known.join(", ")}` : `in Wadi it is ${renamed}`;
       throw new InvalidArgument(`${what} has no option "${field.slice(0, 40)}"; ${advice}`);
     }

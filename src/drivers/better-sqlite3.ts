@@ -5,10 +5,10 @@
 
 import type { Executor, Limits, Row } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
-import { checkClient, checkOptions } from "./shared/options.ts";
+import { checkClient, checkOptions } from "./shared/check-arguments.ts";
 import { type BetterSqlite3Like, databaseIdOf } from "./sqlite/better-sqlite3-client.ts";
-import { BetterSqlite3Connection } from "./sqlite/better-sqlite3-connection.ts";
 import { classify } from "./sqlite/better-sqlite3-errors.ts";
+import { BetterSqlite3Scheduler } from "./sqlite/better-sqlite3-scheduler.ts";
 import { dataVersionListener } from "./sqlite/data-version.ts";
 
 export type { BetterSqlite3Like, BetterSqlite3StatementLike } from "./sqlite/better-sqlite3-client.ts";
@@ -76,7 +76,7 @@ export function betterSqlite3(
   });
   const isLog = options.journalMode !== "keep" && !db.memory;
   const synchronous = options.synchronous ?? (isLog ? "full" : "keep");
-  const connection = new BetterSqlite3Connection(db, {
+  const connection = new BetterSqlite3Scheduler(db, {
     pragmas: [
       ...(isLog ? ["journal_mode = wal"] : []),
       ...(synchronous === "keep" ? [] : [`synchronous = ${synchronous}`]),

@@ -4,7 +4,7 @@
 
 import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
-import { checkClient } from "./shared/options.ts";
+import { checkClient } from "./shared/check-arguments.ts";
 import { classifyD1 } from "./sqlite/cloudflare-errors.ts";
 
 /** The part of the result of a statement of D1 that Wadi uses. */

@@ -5,7 +5,7 @@
 
 import type { Executor, Limits, Row, Statement } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
-import { checkClient } from "./shared/options.ts";
+import { checkClient } from "./shared/check-arguments.ts";
 import { classifyDurableObject } from "./sqlite/cloudflare-errors.ts";
 
 /** The part of a `DurableObjectStorage` with SQLite that Wadi uses. */

@@ -6,7 +6,7 @@
 
 import type { Executor, Limits, SendOptions } from "../core/executor.ts";
 import { sqlite } from "../protocol/sqlite.ts";
-import { checkClient, checkOptions } from "./shared/options.ts";
+import { checkClient, checkOptions } from "./shared/check-arguments.ts";
 import { dataVersionListener } from "./sqlite/data-version.ts";
 import {
   isLibsqlStatement,

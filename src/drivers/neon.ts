@@ -12,7 +12,7 @@ import type {
 } from "./postgres/neon-client.ts";
 import { classifyNeon } from "./postgres/neon-errors.ts";
 import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
-import { checkClient, checkOptions } from "./shared/options.ts";
+import { checkClient, checkOptions } from "./shared/check-arguments.ts";
 
 export type {
   NeonQueryFunctionLike,

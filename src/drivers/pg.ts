@@ -20,7 +20,7 @@ import { PgPoolConnections } from "./postgres/pg-pool-connections.ts";
 import { PgSender } from "./postgres/pg-sender.ts";
 import { PgSharedClient } from "./postgres/pg-shared-client.ts";
 import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
-import { checkClient, checkOptions } from "./shared/options.ts";
+import { checkClient, checkOptions } from "./shared/check-arguments.ts";
 
 export type {
   PgClientLike,

@@ -13,7 +13,7 @@ import {
 } from "./postgres/pglite-client.ts";
 import { type PgSchemaOption, protocolIn } from "./postgres/schema.ts";
 import { classifySqlState, sqlStateOf } from "./postgres/sqlstate.ts";
-import { checkClient, checkOptions } from "./shared/options.ts";
+import { checkClient, checkOptions } from "./shared/check-arguments.ts";
 
 export type { PgliteLike, PgliteQueryOptions, PgliteTransactionLike } from "./postgres/pglite-client.ts";
 export type { PgSchemaOption } from "./postgres/schema.ts";

@@ -1,13 +1,13 @@
 /** The entry point `wadi/drizzle`: the executor of a Drizzle database of either dialect. */
 
 import { refuse } from "./database.ts";
-import { type FromPostgres, POSTGRES_CLIENTS, postgresExecutor } from "./postgres-executor.ts";
-import { type FromSqlite, SQLITE_CLIENTS, sqliteExecutor } from "./sqlite-executor.ts";
+import { type FromPostgres, POSTGRES_CLIENTS, pickPostgresDriver } from "./pick-postgres-driver.ts";
+import { type FromSqlite, pickSqliteDriver, SQLITE_CLIENTS } from "./pick-sqlite-driver.ts";
 
 export type { BatchStatement } from "./batch-items.ts";
 export type { DrizzleDatabase } from "./database.ts";
-export type { FromPostgres } from "./postgres-executor.ts";
-export type { FromSqlite } from "./sqlite-executor.ts";
+export type { FromPostgres } from "./pick-postgres-driver.ts";
+export type { FromSqlite } from "./pick-sqlite-driver.ts";
 
 /**
  * The executor of a Drizzle database with any client that Wadi has a driver for. It sends through the client in
@@ -25,6 +25,6 @@ export type { FromSqlite } from "./sqlite-executor.ts";
  * ```
  */
 export const fromDrizzle: FromSqlite & FromPostgres = ((db: unknown, options?: object) =>
-  sqliteExecutor(db, options) ??
-  postgresExecutor(db, options) ??
+  pickSqliteDriver(db, options) ??
+  pickPostgresDriver(db, options) ??
   refuse(db, [...SQLITE_CLIENTS, ...POSTGRES_CLIENTS])) as FromSqlite & FromPostgres;

@@ -1,11 +1,11 @@
 /** The entry point `wadi/drizzle/postgres`: the executor of a Drizzle database on Postgres, and the tables. */
 
 import { refuse } from "./database.ts";
-import { type FromPostgres, POSTGRES_CLIENTS, postgresExecutor } from "./postgres-executor.ts";
+import { type FromPostgres, POSTGRES_CLIENTS, pickPostgresDriver } from "./pick-postgres-driver.ts";
 
 export type { BatchStatement } from "./batch-items.ts";
 export type { DrizzleDatabase } from "./database.ts";
-export type { FromPostgres } from "./postgres-executor.ts";
+export type { FromPostgres } from "./pick-postgres-driver.ts";
 export * from "./postgres-tables.ts";
 
 /**
@@ -25,4 +25,4 @@ export * from "./postgres-tables.ts";
  * ```
  */
 export const fromDrizzle: FromPostgres = ((db: unknown, options?: object) =>
-  postgresExecutor(db, options) ?? refuse(db, POSTGRES_CLIENTS)) as FromPostgres;
+  pickPostgresDriver(db, options) ?? refuse(db, POSTGRES_CLIENTS)) as FromPostgres;

@@ -1,11 +1,11 @@
 /** The entry point `wadi/drizzle/sqlite`: the executor of a Drizzle database on SQLite, and the tables. */
 
 import { refuse } from "./database.ts";
-import { type FromSqlite, SQLITE_CLIENTS, sqliteExecutor } from "./sqlite-executor.ts";
+import { type FromSqlite, pickSqliteDriver, SQLITE_CLIENTS } from "./pick-sqlite-driver.ts";
 
 export type { BatchStatement } from "./batch-items.ts";
 export type { DrizzleDatabase } from "./database.ts";
-export type { FromSqlite } from "./sqlite-executor.ts";
+export type { FromSqlite } from "./pick-sqlite-driver.ts";
 export * from "./sqlite-tables.ts";
 
 /**
@@ -25,4 +25,4 @@ export * from "./sqlite-tables.ts";
  * ```
  */
 export const fromDrizzle: FromSqlite = ((db: unknown, options?: object) =>
-  sqliteExecutor(db, options) ?? refuse(db, SQLITE_CLIENTS)) as FromSqlite;
+  pickSqliteDriver(db, options) ?? refuse(db, SQLITE_CLIENTS)) as FromSqlite;

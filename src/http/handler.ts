@@ -1,11 +1,11 @@
+import { authorizerOf } from "./authorize.ts";
 import { checkQuery } from "./check-query.ts";
-import { guardOf } from "./guard.ts";
 import { checkHandler, type HttpHandlerOptions } from "./handler-options.ts";
 import { HttpError } from "./http-error.ts";
-import { get, submit, wait } from "./operations.ts";
 import { logError, reporter } from "./report-error.ts";
 import { errorResponse, json, toHttpError } from "./respond.ts";
 import { matchRoute, type Route } from "./routes.ts";
+import { get, submit, wait } from "./task-operations.ts";
 
 /** Facilities of the platform for one invocation. */
 export interface HandlerInvocation {
@@ -52,7 +52,7 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
   const onError = reporter(options.onError ?? logError);
   const { wadi, worker } = options;
   const connect = async () => (typeof wadi === "function" ? wadi() : wadi);
-  const guard = guardOf(options, onError);
+  const guard = authorizerOf(options, onError);
 
   function routeOf({ url }: Request): Route | null {
     const { pathname } = new URL(url);

@@ -5,9 +5,9 @@ import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Json } from "../core/task.ts";
 import { oneOf, onlyKnown, show } from "../core/validate.ts";
 import type { WorkerHooks } from "../worker/hooks.ts";
+import { newSpans } from "./handler-spans.ts";
 import { newMetrics } from "./metrics.ts";
 import { inject } from "./propagation.ts";
-import { newSpans } from "./spans.ts";
 
 /** Where spans and metrics go, and how they are linked. */
 export interface OpenTelemetryOptions {

@@ -5,7 +5,7 @@ import { InvalidArgument } from "../core/errors/errors.ts";
 import { checkIndexedTogether } from "../core/index-limits.ts";
 import type { IfWritable, JsonForm } from "../core/json/json-form.ts";
 import { optionalText, show, text } from "../core/validate.ts";
-import { checkLimits, type TaskLimits } from "./limits.ts";
+import { checkLimits, type TaskLimits } from "./fleet-limits.ts";
 import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
 
 /** The name of a task, and the defaults of its submits. */

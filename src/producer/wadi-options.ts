@@ -1,5 +1,5 @@
 /** The options of `new Wadi`, and the list of their names. */
-import type { RetryPolicy } from "../core/session/retry-policy.ts";
+import type { RetryPolicy } from "../core/session/retry-options.ts";
 import type { MetadataHook } from "./submit/metadata.ts";
 
 /** Options of `new Wadi`. */

@@ -10,13 +10,13 @@ import { onlyKnown, text } from "../core/validate.ts";
 import { type CallOptions, checkCall, type SubmitCallOptions, splitCall } from "./call-options.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
 import { setInternals, type WadiInternals } from "./internals.ts";
-import type { WakeSource } from "./notify/channel.ts";
+import type { WakeSource } from "./notify/channel-connection.ts";
 import { Notifier } from "./notify/notifier.ts";
 import { SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submit/submit-options.ts";
 import { Submitter } from "./submit/submitter.ts";
 import type { TaskSubmits } from "./submit/task-submits.ts";
 import type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./task-types.ts";
-import type { RetentionRule } from "./tasks/retention.ts";
+import type { RetentionRule } from "./tasks/retention-rules.ts";
 import {
   cancelAndNotify,
   type PurgeOptions,
@@ -44,7 +44,7 @@ import { type StatementBuilder, statementBuilder } from "./transactional/batch.t
 import { type TransactionClient, transactionClient } from "./transactional/transaction.ts";
 import { WADI_OPTIONS, type WadiOptions } from "./wadi-options.ts";
 import { callTask, splitCallTask } from "./wait/call.ts";
-import { PollLoop } from "./wait/poll-loop.ts";
+import { OpenWaits } from "./wait/open-waits.ts";
 import type { TaskWaits } from "./wait/task-waits.ts";
 import { waitForTask } from "./wait/wait.ts";
 import { namesOf, waitForTasks } from "./wait/wait-many.ts";
@@ -56,7 +56,7 @@ import { watchTask } from "./wait/watch.ts";
  * from the executor: the type of its client's statements, and whether its open transactions are synchronous.
  *
  * A facade: its methods are documented by the interfaces, check their arguments, and leave the work to the submitter,
- * the poll loop and the session.
+ * the open waits and the session.
  *
  * @example
  * ```ts
@@ -74,7 +74,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   readonly #internals: WadiInternals;
   readonly #session: Session;
   readonly #submitter: Submitter;
-  readonly #waits: PollLoop;
+  readonly #waits: OpenWaits;
 
   constructor(executor: Executor<Native, Sync>, options: WadiOptions = {}) {
     onlyKnown("new Wadi", options, WADI_OPTIONS);
@@ -90,7 +90,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     this.statements = statementBuilder(this.#internals);
     this.#session = session;
     this.#submitter = submitter;
-    this.#waits = new PollLoop(session, notifier);
+    this.#waits = new OpenWaits(session, notifier);
   }
 
   /** The executor that was passed to the constructor. */

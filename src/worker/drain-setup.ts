@@ -1,9 +1,9 @@
 /** How the two kinds of drain are set up: a short one for `worker.drain`, and a continuous one for `worker.run`. */
 
-import { monotonicMs, toMonotonicMs } from "../core/clock.ts";
 import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import { NEVER, NO_LIMIT } from "../core/infinity.ts";
+import { monotonicMs, toMonotonicMs } from "../core/monotonic-clock.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
 import { instant, integer, onlyKnown, optionalSignal } from "../core/validate.ts";
 import type { ContinuousMode, DrainSettings } from "./drain/drain-settings.ts";

@@ -24,7 +24,7 @@ import {
   type LongRunningOptions,
   type LongRunningSettings,
   maxPollMsOf,
-} from "./run/run-options.ts";
+} from "./run/long-running-options.ts";
 
 /** How much a worker claims ahead of its free slots. */
 export interface Prefetch {

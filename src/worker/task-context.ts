@@ -4,8 +4,8 @@ import type { Task } from "../core/task.ts";
 import type { AnyTaskDefinition, TaskDefinition } from "../producer/define-task.ts";
 import type { SubmitOptions } from "../producer/submit/submit-options.ts";
 import type { PayloadOf, SubmittedOf } from "../producer/task-types.ts";
-import type { FailOptions } from "./handler/fail-reason.ts";
-import type { SettledTask } from "./handler/settlement-result.ts";
+import type { FailOptions } from "./handler/ctx-fail.ts";
+import type { SettledTask } from "./handler/settled-task.ts";
 
 /**
  * A statement of the application: SQL with the placeholders of the database (`?` on SQLite, `$1` on Postgres), a

@@ -3,7 +3,7 @@ import { bind } from "../core/operations/statement.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import { internalsOf, type WadiInternals } from "../producer/internals.ts";
 import type { Wadi } from "../producer/wadi.ts";
-import { ClaimHints } from "./drain/claim-hints.ts";
+import { ClaimMemory } from "./drain/claim-memory.ts";
 import { Drain } from "./drain/drain.ts";
 import type { ContinuousMode, DrainSettings } from "./drain/drain-settings.ts";
 import { UnreturnedCalls } from "./drain/unreturned-calls.ts";
@@ -13,11 +13,11 @@ import { type HandlerOptions, register } from "./handler/registration.ts";
 import { Registrations } from "./handler/registrations.ts";
 import { report, type WorkerHooks } from "./hooks.ts";
 import { checkWorkerOptions, type WorkerOptions, type WorkerSettings } from "./options.ts";
-import { sweepAfterDrain } from "./run/drain-sweep.ts";
+import { registerRunning } from "./run/duplicate-workers.ts";
 import { Lifecycle, type RunOptions, type ServeOptions, type StopOptions } from "./run/lifecycle.ts";
 import { Runner } from "./run/runner.ts";
-import { registerRunning } from "./run/running-workers.ts";
 import { statsOf, type WorkerStats } from "./run/stats.ts";
+import { sweepAfterDrain } from "./run/sweep-after-drain.ts";
 import type { BatchHandler, BatchHandlerOf, Handler, HandlerOf } from "./task-context.ts";
 
 /**
@@ -39,7 +39,7 @@ export class Worker {
   readonly #internals: WadiInternals;
   readonly #settings: WorkerSettings;
   readonly #handlers = new Registrations();
-  readonly #hints = new ClaimHints();
+  readonly #hints = new ClaimMemory();
   readonly #unreturned = new UnreturnedCalls();
   readonly #lifecycle = new Lifecycle(
     () => this.#newRunner(),

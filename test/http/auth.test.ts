@@ -1,7 +1,7 @@
 // The check of tokens.
 
 import { describe, expect, it, vi } from "vitest";
-import { bearerToken, tokenCheck } from "../../src/http/auth.ts";
+import { bearerToken, tokenCheck } from "../../src/http/bearer-token.ts";
 import { openFixture, SECRET } from "../../testing/http-fixture.ts";
 
 describe("tokenCheck", () => {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import type { Settlement } from "../../src/core/operations/settle.ts";
 import { type RetentionRule, Wadi, Worker } from "../../src/index.ts";
-import { checkRetention } from "../../src/producer/tasks/retention.ts";
+import { checkRetention } from "../../src/producer/tasks/retention-rules.ts";
 import { ManualClock, memoryWadi } from "../../testing/memory.ts";
 import { storeOf } from "../../testing/store.ts";
 import type { OpenTarget } from "../../testing/target.ts";

@@ -1,5 +1,9 @@
 /** Errors of a worker that may not, or cannot, go on with its tasks. */
-import { blockedMessage, type EventLoopBlockedDetails, wasKeptFromComputing } from "./event-loop-blocked.ts";
+import {
+  blockedMessage,
+  type EventLoopBlockedDetails,
+  wasKeptFromComputing,
+} from "./event-loop-blocked-message.ts";
 import { WadiError } from "./wadi-error.ts";
 
 /**

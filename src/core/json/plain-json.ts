@@ -24,8 +24,8 @@ function refuse(what: string, path: Path | null, found: string, advice = "pass p
 }
 
 /**
- * Checks that a value is plain JSON, or says by `toJSON()` how it is written: that anything else, such as a Promise, a
- * Response or an instance of a class, would become `{}` is no use to any handler.
+ * Checks that a value is plain JSON, or has a `toJSON()`. Anything else, such as a Promise, a Response or an instance of
+ * a class, would silently become `{}`.
  *
  * @throws {SerializationError} naming the place of what is not.
  */

@@ -2,8 +2,8 @@
 
 import type { Row } from "../executor.ts";
 import type { Task, TaskStatus } from "../task.ts";
+import { NO_SIZES, type SizeReport } from "./claim-response-size.ts";
 import { decodeTask, numberOrNull } from "./decode-task.ts";
-import { NO_SIZES, type SizeReport } from "./large-tasks.ts";
 
 /** Due tasks of one name that a worker has no handler for. */
 export interface UnhandledTasks {

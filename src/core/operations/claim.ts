@@ -1,7 +1,6 @@
 /** The claim: recovers expired leases, leases due tasks to a worker and asks when the next task is due. */
 import type { Statement } from "../executor.ts";
 import { type ClaimPool, limitPools, requestedTasks, splitPrefetch } from "./claim-pools.ts";
-import { type ClaimResult, decodeClaim, decodeClaimOnly, isClaimedRow } from "./claim-result.ts";
 import {
   NO_SIZES,
   reportSizes,
@@ -9,7 +8,8 @@ import {
   type SizeTracking,
   taskBytesPerResponse,
   tasksThatFit,
-} from "./large-tasks.ts";
+} from "./claim-response-size.ts";
+import { type ClaimResult, decodeClaim, decodeClaimOnly, isClaimedRow } from "./claim-result.ts";
 import type { Operation, SqlTarget } from "./operation.ts";
 import { bind } from "./statement.ts";
 

@@ -1,4 +1,4 @@
-/** Operations on tasks from the outside: cancel, retry, purge and sweep. */
+/** Cancels, retries and deletes tasks on behalf of the application, not of the worker that runs them. */
 
 import type { Row, Statement } from "../executor.ts";
 import { isTerminal, type Task } from "../task.ts";

@@ -20,7 +20,7 @@ export type Outcome =
 
 export type Settlement = LeaseRef & { readonly attempt: number } & Outcome;
 
-/** Announces the start of a task that is on hold, and so of all tasks of its claim before it. */
+/** Records that a claimed task has started, and with it all tasks that the same claim returned before it. */
 export type Start = LeaseRef & { readonly attempt: number; readonly outcome: "start" };
 
 export interface SettleResult {

@@ -32,7 +32,7 @@ export function isTransient(kind: ErrorClass, wasReached: boolean): boolean {
   return kind === "busy" || kind === "unavailable" || kind === "unknown";
 }
 
-/** Whether this may be a failed guard, of which a database without branches says no more. */
+/** Whether the error may come from the guard on the protocol's version, which SQLite reports as a failed constraint. */
 export function mayBeGuard(kind: ErrorClass): boolean {
   return kind === "rejected" || kind === "invalid-value";
 }

@@ -1,5 +1,5 @@
 /** The options that every call accepts: a signal, a deadline, a meter. */
-import { monotonicMs, toMonotonicMs } from "../clock.ts";
+import { monotonicMs, toMonotonicMs } from "../monotonic-clock.ts";
 import type { QueryMeter } from "./query-meter.ts";
 
 export interface OperationOptions {
@@ -16,9 +16,7 @@ export interface OperationOptions {
   readonly openTransaction?: "wait" | "refuse" | undefined;
 }
 
-/**
- * Options for a call of application code, which may itself hold a transaction open: waiting for its end could deadlock.
- */
+/** Makes a call fail at once while the application has a transaction open: to wait for its end could be a deadlock. */
 export function refuseOpenTransaction(call: OperationOptions | undefined): OperationOptions {
   return { ...call, openTransaction: "refuse" };
 }

@@ -1,7 +1,7 @@
 import type { SendOptions } from "../executor.ts";
 
 /**
- * The options of one request, which is aborted when its caller stops waiting for the answer.
+ * The abort signal of one request, as a driver gets it: it aborts when the caller stops waiting for the answer.
  *
  * The signal is created when a driver asks for it, so that an engine in this process, which does not, pays nothing.
  */

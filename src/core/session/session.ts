@@ -1,22 +1,22 @@
 // The session of a client with its database: deadlines of operations, missing migrations, and requests sent again.
 
 import { backoffDelay } from "../backoff.ts";
-import { monotonicMs } from "../clock.ts";
 import { type DriverError, InvalidArgument, WadiError } from "../errors/errors.ts";
 import type { ErrorClass, Executor, Row, Statement } from "../executor.ts";
 import { NEVER } from "../infinity.ts";
 import { type MigrateOptions, migrate } from "../migrations/migrate.ts";
 import { explainVersion, isGuarded, otherVersion } from "../migrations/protocol-version.ts";
+import { monotonicMs } from "../monotonic-clock.ts";
 import { type Operation, type SqlTarget, single } from "../operations/operation.ts";
 import { bind } from "../operations/statement.ts";
 import { sleep } from "../timers.ts";
 import { show } from "../validate.ts";
-import { executorOfCall } from "./executor-of-call.ts";
 import { driverError, isTransient, lateError, mayBeGuard } from "./failure.ts";
+import { meteredExecutor } from "./metered-executor.ts";
 import { type Deadline, deadlineOf, type OperationOptions } from "./operation-options.ts";
 import type { QueryMeter } from "./query-meter.ts";
 import { RequestAbort } from "./request-abort.ts";
-import { checkRetryPolicy, type RetryPolicy } from "./retry-policy.ts";
+import { checkRetryOptions, type RetryPolicy } from "./retry-options.ts";
 import { SharedMigration } from "./shared-migration.ts";
 import { untilDeadline } from "./until-deadline.ts";
 
@@ -55,7 +55,7 @@ export class Session {
       );
     }
     this.executor = executor;
-    this.#retry = checkRetryPolicy(requestRetry);
+    this.#retry = checkRetryOptions(requestRetry);
     this.#clock = clock;
   }
 
@@ -114,7 +114,7 @@ export class Session {
    */
   async #checkVersion(name: string, deadline: Deadline, { meter }: OperationOptions): Promise<void> {
     const abort = new RequestAbort();
-    const explained = explainVersion(executorOfCall(this.executor, abort, meter));
+    const explained = explainVersion(meteredExecutor(this.executor, abort, meter));
     await this.#until(deadline, name, explained, abort).catch((reason: unknown) => {
       // A request that was refused for another reason, such as a wrong password, is refused here too.
       if (WadiError.is(reason)) throw reason;
@@ -148,7 +148,7 @@ export class Session {
 
   async #applyMigrations(abort: RequestAbort, options?: MigrateOptions, meter?: QueryMeter): Promise<void> {
     try {
-      await migrate(executorOfCall(this.executor, abort, meter), options);
+      await migrate(meteredExecutor(this.executor, abort, meter), options);
     } catch (error) {
       throw WadiError.is(error) ? error : this.driverError("migrate", this.executor.classify(error), error);
     }

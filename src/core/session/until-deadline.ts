@@ -1,6 +1,6 @@
 /** A wait that ends at a deadline: a database may never answer. */
 
-import { monotonicMs } from "../clock.ts";
+import { monotonicMs } from "../monotonic-clock.ts";
 import { MAX_TIMER_MS, sleep } from "../timers.ts";
 import type { Deadline } from "./operation-options.ts";
 import type { RequestAbort } from "./request-abort.ts";

@@ -1,13 +1,13 @@
 import type { Executor, Row, Statement } from "../../core/executor.ts";
-import type { ExecutorTraits } from "../shared/executor-traits.ts";
+import type { ExecutorTraits } from "../shared/inherited-members.ts";
 import type { PgClientLike } from "./pg-client.ts";
 import type { PgConnections } from "./pg-connections.ts";
 import { stalePlanCode, type UnsentErrors } from "./pg-errors.ts";
+import { runInTransaction } from "./pg-interactive-transaction.ts";
 import { forgetPrepared, PgPipeline, queryFor } from "./pg-pipeline.ts";
-import { pgTransaction } from "./pg-transaction.ts";
 import { endsConnection, sqlStateOf } from "./sqlstate.ts";
 
-/** Sends the statements of one executor, with named prepared statements where these last. */
+/** Sends the statements of one executor, prepared by name unless a pooler may switch the connection below. */
 export class PgSender {
   readonly #connections: PgConnections;
   readonly #unsent: UnsentErrors;
@@ -43,7 +43,7 @@ export class PgSender {
   /** Runs `fn` in an interactive transaction on a borrowed connection. */
   transaction<T>(traits: ExecutorTraits, fn: (tx: Executor) => Promise<T>): Promise<T> {
     return this.#connections.borrow(({ client, drop }) =>
-      pgTransaction(client, drop, traits, (statements) => this.sendUnprepared(client, statements), fn),
+      runInTransaction(client, drop, traits, (statements) => this.sendUnprepared(client, statements), fn),
     );
   }
 

@@ -1,7 +1,7 @@
 // Commits the statements of several callers together on a better-sqlite3 handle; group-queue.ts collects them.
 
 import type { Row } from "../../core/executor.ts";
-import type { BorrowedHandle } from "./better-sqlite3-handle.ts";
+import type { BorrowedHandle } from "./better-sqlite3-borrowed-handle.ts";
 import type { GroupMember, Outcome } from "./group-queue.ts";
 
 /** How a transaction of a group begins: a write takes the lock at once, a read takes only a snapshot. */

@@ -4,7 +4,7 @@ import { SerialQueue } from "../shared/serial-queue.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
 import type { LibsqlClientLike, LibsqlResultLike, LibsqlStatement } from "./libsql-client.ts";
 import { isLocked, isStatementInProgress, type LibsqlErrorLike, StillLocked } from "./libsql-errors.ts";
-import { ANALYSIS_LIMIT, OPTIMIZE } from "./optimize.ts";
+import { ANALYSIS_LIMIT, OPTIMIZE } from "./optimize-pragma.ts";
 
 /** How long a file counts as shared after a write met the lock of another connection. */
 const SHARED_MS = 60_000;

@@ -1,7 +1,7 @@
 /** Wakes the waits and workers of this process when tasks end, arrive or are asked to stop. */
 import type { Executor } from "../../core/executor.ts";
-import { Channel, type WakeSource } from "./channel.ts";
-import { SharedNotifier } from "./shared-notifier.ts";
+import { ChannelConnection, type WakeSource } from "./channel-connection.ts";
+import { ProcessRelay } from "./process-relay.ts";
 
 /**
  * Called with the queues that got tasks; null if they are not known, because a connection was opened or lost, in which
@@ -24,29 +24,29 @@ export class Notifier {
   readonly #passiveQueuedListeners = new Set<QueuedListener>();
   readonly #cancelListeners = new Set<CancelListener>();
   readonly #passiveCancelListeners = new Set<CancelListener>();
-  readonly #done: Channel;
-  readonly #queued: Channel;
-  readonly #canceled: Channel;
-  readonly #shared: SharedNotifier;
+  readonly #done: ChannelConnection;
+  readonly #queued: ChannelConnection;
+  readonly #canceled: ChannelConnection;
+  readonly #shared: ProcessRelay;
 
   /** @param database What identifies the database within the process; see `Executor`. */
   constructor(executor: Executor, database: string | object | undefined = executor.database) {
-    this.#shared = new SharedNotifier(database, {
+    this.#shared = new ProcessRelay(database, {
       done: (ids) => this.#deliverDone(ids),
       queued: (queues) => this.#deliverQueued(queues),
       canceled: (ids) => this.#deliverCanceled(ids),
     });
-    this.#done = new Channel(executor, {
+    this.#done = new ChannelConnection(executor, {
       name: "cairnq_done",
       users: this.#waiters,
       onNotification: (id) => (id === null ? this.#deliverGap() : this.#deliverDone([id])),
     });
-    this.#queued = new Channel(executor, {
+    this.#queued = new ChannelConnection(executor, {
       name: "cairnq_queued",
       users: this.#queuedListeners,
       onNotification: (queue, error) => this.#deliverQueued(queue === null ? null : [queue], error),
     });
-    this.#canceled = new Channel(executor, {
+    this.#canceled = new ChannelConnection(executor, {
       name: "wadi_canceled",
       users: this.#cancelListeners,
       onNotification: (id) => this.#deliverCanceled(id === null ? null : [id]),
@@ -144,7 +144,7 @@ export class Notifier {
     this.#deliverGap();
   }
 
-  #listen<Listener>(listeners: Set<Listener>, listener: Listener, channel?: Channel): () => void {
+  #listen<Listener>(listeners: Set<Listener>, listener: Listener, channel?: ChannelConnection): () => void {
     listeners.add(listener);
     this.#shared.join();
     channel?.open();

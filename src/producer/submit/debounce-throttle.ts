@@ -1,11 +1,11 @@
-/** When a submit is due and what it does to the task its key has, by `conflict`, `debounce`, `throttle` and delays. */
+/** When a submit is due, and what happens to the task that already has its key: conflict, debounce, throttle, delays. */
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import { CONFLICT_POLICIES } from "../../core/task.ts";
 import { integer, MAX_DELAY_MS, oneOf, onlyKnown } from "../../core/validate.ts";
 import { DEBOUNCE_OPTIONS, type SubmitOptions, THROTTLE_OPTIONS } from "./submit-options.ts";
 
-/** When a submit is due, and what it does to the task its key has. */
+/** When a submit is due, and what happens to the task that already has its key. */
 export type Pacing = Pick<NewTask, "conflict" | "maxDelayMs" | "throttleMs"> & { readonly delayMs: number };
 
 /** @throws {InvalidArgument} naming the options that do not go together, or the one that is out of range. */

@@ -5,7 +5,7 @@ import type { NewTask } from "../../core/operations/submit.ts";
 import { newTaskId } from "../../core/ulid.ts";
 import { instant, integer, onlyKnown, optionalText, text } from "../../core/validate.ts";
 import { type AnyTaskDefinition, noDefinition } from "../define-task.ts";
-import { limitRow } from "../limits.ts";
+import { limitRow } from "../fleet-limits.ts";
 import { type Pacing, pacingOf } from "./debounce-throttle.ts";
 import { familyOf, type Lineage } from "./lineage.ts";
 import { encodeMetadata, type MetadataHook } from "./metadata.ts";

@@ -1,13 +1,13 @@
 /** Stage 4 of a submit, for one queue: who waits for room in it, and how much room the last read found. */
 import { backoffDelay } from "../../core/backoff.ts";
-import { monotonicMs } from "../../core/clock.ts";
 import { QueueFull } from "../../core/errors/errors.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import { queueHeadroom } from "../../core/operations/read.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import { hasEnded, type OperationOptions } from "../../core/session/operation-options.ts";
 import type { Session } from "../../core/session/session.ts";
 import { sleep } from "../../core/timers.ts";
-import { countWithExistingTask } from "./existing-tasks.ts";
+import { countExempt } from "./backpressure-exempt.ts";
 
 export interface QueueGateOptions {
   readonly queue: string;
@@ -127,7 +127,7 @@ export class QueueGate {
   /** False if the read failed, and the waiter with it. */
   async #readExisting(waiter: Waiter): Promise<boolean> {
     const readAt = this.#readAt;
-    const count = await countWithExistingTask(this.#session, waiter.keyed, waiter.call).catch(waiter.reject);
+    const count = await countExempt(this.#session, waiter.keyed, waiter.call).catch(waiter.reject);
     if (count === undefined) return false;
     waiter.withoutRoom = { count, readAt };
     return true;

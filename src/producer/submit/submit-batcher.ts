@@ -1,10 +1,10 @@
 /** Stage 5 of a submit: joins the submits of one tick. */
-import { isRefusal } from "../../core/errors/refusals.ts";
+import { isDatabaseRefusal } from "../../core/errors/database-refusals.ts";
 import type { LeaseRef } from "../../core/operations/lease.ts";
 import { type SplitLimits, splitTasks } from "../../core/operations/split-tasks.ts";
 import type { NewTask, SubmittedTask } from "../../core/operations/submit.ts";
 import { hasEnded, type OperationOptions } from "../../core/session/operation-options.ts";
-import { isTooLarge } from "../../core/session/pages.ts";
+import { isTooLarge } from "../../core/session/read-by-halves.ts";
 
 /** How a submit is sent. */
 export interface SendOptions {
@@ -97,7 +97,7 @@ export class SubmitBatcher {
       // A refusal may be the fault of one task: nothing was written, so each is sent by itself. So is each where the
       // tasks of their keys are too large for one answer; then all may have been committed.
       const isResent = isTooLarge(error);
-      if ((isResent || isRefusal(error)) && part.length > 1) {
+      if ((isResent || isDatabaseRefusal(error)) && part.length > 1) {
         for (const entry of part) await this.#send([{ ...entry, isResent: isResent || entry.isResent }]);
       } else for (const { reject } of part) reject(error);
     }

@@ -1,6 +1,6 @@
 /** The options of one submit, as an application writes them, and the list of their names. */
 import type { ConflictPolicy, Json } from "../../core/task.ts";
-import type { FleetLimits } from "../limits.ts";
+import type { FleetLimits } from "../fleet-limits.ts";
 
 /** How submits of one key in a burst become one task. */
 export interface DebounceOptions {

@@ -1,12 +1,12 @@
 /** The way of a submit from its arguments to the stored task, in seven stages. */
 import { AlreadyExists, InvalidArgument } from "../../core/errors/errors.ts";
 import { fenceOperation } from "../../core/operations/fence.ts";
-import { fenceKeys } from "../../core/operations/fence-keys.ts";
+import { fenceTakenKeys } from "../../core/operations/fence-taken-keys.ts";
 import { getTask } from "../../core/operations/read.ts";
 import { splitTasks } from "../../core/operations/split-tasks.ts";
 import { type NewTask, type SubmittedTask, submit } from "../../core/operations/submit.ts";
 import { type OperationOptions, refuseOpenTransaction } from "../../core/session/operation-options.ts";
-import { isTooLarge } from "../../core/session/pages.ts";
+import { isTooLarge } from "../../core/session/read-by-halves.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
 import type { Notifier } from "../notify/notifier.ts";
@@ -155,7 +155,7 @@ export class Submitter {
     isResent = false,
   ): Promise<SubmittedTask[]> {
     const { target } = this.#session;
-    const operation = fenceKeys(target, tasks, submit(target, tasks, isResent), { rejects: false });
+    const operation = fenceTakenKeys(target, tasks, submit(target, tasks, isResent), { rejects: false });
     try {
       const submitted = await this.#session.execute(operation, refuseOpenTransaction(call));
       this.announce(submitted, tasks);

@@ -17,7 +17,7 @@ import { isTerminal, TERMINAL_STATUSES } from "../../core/task.ts";
 import { oneOf, onlyKnown, optionalText, show } from "../../core/validate.ts";
 import { type CallOptions, directCall } from "../call-options.ts";
 import type { WadiInternals } from "../internals.ts";
-import { checkRetention, type RetentionRule } from "./retention.ts";
+import { checkRetention, type RetentionRule } from "./retention-rules.ts";
 
 /** The methods of a `Wadi` that change tasks that were submitted: cancel, retry and delete. */
 export interface TaskControls {

@@ -13,7 +13,7 @@ import {
   type TaskRef,
   type TaskState,
 } from "../../core/operations/read.ts";
-import { listTasksInPages } from "../../core/session/pages.ts";
+import { listTasksByHalves } from "../../core/session/read-by-halves.ts";
 import type { Session } from "../../core/session/session.ts";
 import { TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "../../core/task.ts";
 import { integer, oneOf, optionalText, show, text } from "../../core/validate.ts";
@@ -169,7 +169,7 @@ function checkQueues(queues: readonly string[] | undefined): readonly string[] |
 
 /** @throws {InvalidArgument} naming the option that is out of range. */
 export function listTasks(session: Session, options: ListOptions, call?: CallOptions): Promise<Task[]> {
-  return listTasksInPages(session, checkList(options), directCall("list", call));
+  return listTasksByHalves(session, checkList(options), directCall("list", call));
 }
 
 /** @throws {InvalidArgument} if `queues` is not a list of names. */

@@ -1,10 +1,10 @@
 /**
- * Submits and cancels that travel with the application's own rows. They take the stages of a `Submitter` up to a valid
- * task, and become one operation, which a transport sends: as statements of a batch, or within an open transaction.
+ * Submits and cancels that are committed together with the application's rows. They are checked as any others, and then
+ * given to a transport: a batch that the application sends, or its open transaction.
  */
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import { type CanceledTask, cancelTask } from "../../core/operations/control.ts";
-import { fenceKeys } from "../../core/operations/fence-keys.ts";
+import { fenceTakenKeys } from "../../core/operations/fence-taken-keys.ts";
 import { combine, type Operation } from "../../core/operations/operation.ts";
 import type { TaskRef } from "../../core/operations/read.ts";
 import { splitTasks } from "../../core/operations/split-tasks.ts";
@@ -99,7 +99,7 @@ function submitOperation<T>(
       return read(submitted);
     },
   };
-  return readsAfterCommit ? fenceKeys(target, tasks, operation, { rejects: true }) : operation;
+  return readsAfterCommit ? fenceTakenKeys(target, tasks, operation, { rejects: true }) : operation;
 }
 
 /** Reports that a running task may have been asked to stop: it is not known whether that will be committed. */

@@ -1,6 +1,5 @@
 /** `wadi.call`: submits a task, and waits for its result. */
 import { type Backoff, backoffDelay } from "../../core/backoff.ts";
-import { monotonicMs } from "../../core/clock.ts";
 import {
   DriverError,
   InvalidArgument,
@@ -8,13 +7,14 @@ import {
   TaskFailed,
   TaskTimeout,
 } from "../../core/errors/errors.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { SubmittedTask } from "../../core/operations/submit.ts";
 import { isTerminal, type Task } from "../../core/task.ts";
 import { sleep } from "../../core/timers.ts";
 import { onlyKnown, text } from "../../core/validate.ts";
 import type { Submission } from "../submit/submission.ts";
 import { SUBMIT_OPTIONS, type SubmitOptions } from "../submit/submit-options.ts";
-import type { PollLoop } from "./poll-loop.ts";
+import type { OpenWaits } from "./open-waits.ts";
 import { GRACE_MS } from "./shared-request.ts";
 import { openWait, waitForTask } from "./wait.ts";
 import { type CallTaskOptions, type CheckedWait, checkWait, WAIT_OPTIONS } from "./wait-options.ts";
@@ -39,7 +39,7 @@ export function splitCallTask(options: SubmitOptions & CallTaskOptions): {
 }
 
 /** Submits a task, waits for it and returns its result. */
-export async function callTask(loop: PollLoop, submission: Submission, wait: CheckedWait): Promise<unknown> {
+export async function callTask(loop: OpenWaits, submission: Submission, wait: CheckedWait): Promise<unknown> {
   const { id, name } = submission;
   const endsAtMs = monotonicMs() + wait.timeoutMs;
   // Before the submit: in the same process the task may be done before its submit has returned.

@@ -2,7 +2,7 @@
 import { WadiError } from "../../core/errors/errors.ts";
 import { getTask } from "../../core/operations/read.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
-import { getTasksInPages } from "../../core/session/pages.ts";
+import { getTasksByHalves } from "../../core/session/read-by-halves.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { Task } from "../../core/task.ts";
 import type { PendingWait, WaitRef } from "./pending-wait.ts";
@@ -158,7 +158,7 @@ export class EndedTaskReader {
       for (const ref of keys) ids.set(ref, states.get(ref)?.id ?? null);
     }
     const known = [...new Set(ids.values())].filter((id) => id !== null);
-    const tasks = await getTasksInPages(this.#session, known, call);
+    const tasks = await getTasksByHalves(this.#session, known, call);
     const byId = new Map(tasks.map((task) => [task.id, task]));
     return new Map([...ids].map(([ref, id]) => [ref, byId.get(id ?? "") ?? null]));
   }

@@ -1,4 +1,4 @@
-/** The query of a poll. */
+/** Reads the states of all tasks that a poll asks about. */
 import { getStates, getStatus, type TaskState } from "../../core/operations/read.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Session } from "../../core/session/session.ts";

@@ -2,7 +2,7 @@
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { PendingWait } from "./pending-wait.ts";
 
-/** How long after the end of a wait the answer to a request that it sent in time may come. */
+/** Extra time for the answer to a request that was sent before the time of its wait was up. */
 export const GRACE_MS = 1000;
 /** How long an answer is waited for; then the next poll asks again. */
 const ANSWER_MS = 10_000;

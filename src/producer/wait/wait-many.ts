@@ -3,13 +3,13 @@ import { InvalidArgument, TaskTimeout } from "../../core/errors/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { show, text } from "../../core/validate.ts";
 import { endOnAbort, withResolvers } from "./end-on-abort.ts";
-import type { PollLoop } from "./poll-loop.ts";
+import type { OpenWaits } from "./open-waits.ts";
 import { notReadable } from "./timed-out.ts";
 import type { CheckedWait } from "./wait-options.ts";
 
 /** Waits until all of these ids or keys have a terminal task, and returns the tasks in this order. */
 export function waitForTasks(
-  loop: PollLoop,
+  loop: OpenWaits,
   names: readonly string[],
   byKey: boolean,
   wait: CheckedWait,

@@ -2,8 +2,8 @@
 import type { TaskRef } from "../../core/operations/read.ts";
 import type { Task } from "../../core/task.ts";
 import { endOnAbort, withResolvers } from "./end-on-abort.ts";
+import type { OpenWaits } from "./open-waits.ts";
 import type { PendingWait } from "./pending-wait.ts";
-import type { PollLoop } from "./poll-loop.ts";
 import { timedOut } from "./timed-out.ts";
 import type { CheckedWait } from "./wait-options.ts";
 
@@ -11,13 +11,13 @@ import type { CheckedWait } from "./wait-options.ts";
  * Waits until a task is terminal and returns it. Polls read its state only; its whole row is read once, at the end. A
  * key is resolved at each poll: if its task is replaced, the wait goes on with the new one.
  */
-export function waitForTask(loop: PollLoop, ref: TaskRef, wait: CheckedWait): Promise<Task> {
+export function waitForTask(loop: OpenWaits, ref: TaskRef, wait: CheckedWait): Promise<Task> {
   return openWait(loop, ref, wait, false).done;
 }
 
 /** A wait for one task, and its end. A paused one does not poll until the loop resumes it. */
 export function openWait(
-  loop: PollLoop,
+  loop: OpenWaits,
   ref: TaskRef,
   wait: CheckedWait,
   isPaused: boolean,

@@ -2,8 +2,8 @@
 import type { TaskRef, TaskState } from "../../core/operations/read.ts";
 import { isTerminal } from "../../core/task.ts";
 import { endOnAbort, withResolvers } from "./end-on-abort.ts";
+import type { OpenWaits } from "./open-waits.ts";
 import type { PendingWait } from "./pending-wait.ts";
-import type { PollLoop } from "./poll-loop.ts";
 import { timedOut } from "./timed-out.ts";
 import type { CheckedWait } from "./wait-options.ts";
 
@@ -11,7 +11,11 @@ type Next = IteratorResult<TaskState, undefined>;
 const DONE: Next = { done: true, value: undefined };
 
 /** The states of a task, each time they have changed, until one is terminal. See `wadi.watch`. */
-export function watchTask(loop: PollLoop, ref: TaskRef, wait: CheckedWait): AsyncIterableIterator<TaskState> {
+export function watchTask(
+  loop: OpenWaits,
+  ref: TaskRef,
+  wait: CheckedWait,
+): AsyncIterableIterator<TaskState> {
   const watch = new Watch(loop, ref, wait);
   return {
     next: () => watch.next(),
@@ -27,7 +31,7 @@ export function watchTask(loop: PollLoop, ref: TaskRef, wait: CheckedWait): Asyn
 
 /** Polls only while the caller waits for the next change. */
 class Watch {
-  readonly #loop: PollLoop;
+  readonly #loop: OpenWaits;
   readonly #ref: TaskRef;
   readonly #wait: CheckedWait;
   readonly #removeAbort: () => void;
@@ -40,7 +44,7 @@ class Watch {
   /** Calls resolve in their order. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(loop: PollLoop, ref: TaskRef, wait: CheckedWait) {
+  constructor(loop: OpenWaits, ref: TaskRef, wait: CheckedWait) {
     this.#loop = loop;
     this.#ref = ref;
     this.#wait = wait;

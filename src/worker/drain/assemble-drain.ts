@@ -3,11 +3,11 @@
 import { QueryShare } from "../handler/query-share.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import { ClaimPlanner } from "./claim-planner.ts";
-import { Cycles } from "./cycles.ts";
+import { CycleComposer } from "./cycle-composer.ts";
 import type { DrainParts } from "./drain-parts.ts";
+import { DrainReporter } from "./drain-reporter.ts";
 import type { DrainSettings } from "./drain-settings.ts";
 import { DrainStop } from "./drain-stop.ts";
-import { DrainTotals } from "./drain-totals.ts";
 import { EventLoopTurns } from "./event-loop-turns.ts";
 import { HeldTasks } from "./held-tasks.ts";
 import { makeSlotPools } from "./make-slot-pools.ts";
@@ -23,7 +23,7 @@ import { Waiting } from "./waiting.ts";
 /** All parts of a drain. */
 export interface AssembledDrain extends DrainParts {
   readonly pools: readonly SlotPool[];
-  readonly cycles: Cycles;
+  readonly cycles: CycleComposer;
   readonly trips: RoundTrips;
   readonly schedule: TripSchedule;
   readonly sender: TripSender;
@@ -38,7 +38,7 @@ export function assembleDrain(settings: DrainSettings): AssembledDrain {
   const bytes = new ByteBudget(settings);
   const pools = makeSlotPools(registrations, settings, bytes);
   const queries = new QueryBudget({ ...settings, pools: pools.length, stopAtMs });
-  const totals = new DrainTotals(settings, queries.meter);
+  const totals = new DrainReporter(settings, queries.meter);
   const waiting = new Waiting(settings);
   const onInternalError = (error: unknown) => trips.fail(error);
   const held = new HeldTasks({
@@ -52,7 +52,7 @@ export function assembleDrain(settings: DrainSettings): AssembledDrain {
   const claims = new ClaimPlanner({ settings, pools, bytes, totals, queries, held });
   const shared = { settings, totals, held, claims, queries, stopAtMs, polls: waiting.polls };
   const parts: DrainParts = { ...shared, snapshot: new QueueSnapshot(), retries: new PendingRetries() };
-  const cycles = new Cycles(parts);
+  const cycles = new CycleComposer(parts);
   const trips = new RoundTrips(settings, totals, held, queries.meter, waiting.wake);
   const schedule = new TripSchedule(parts, cycles, trips);
   const turns = new EventLoopTurns(waiting.wake, onInternalError);

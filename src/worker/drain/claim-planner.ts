@@ -3,8 +3,8 @@
 import type { ClaimRequest } from "../../core/operations/claim.ts";
 import { ulid } from "../../core/ulid.ts";
 import type { ByteBudget } from "./byte-budget.ts";
+import type { DrainReporter } from "./drain-reporter.ts";
 import type { DrainSettings } from "./drain-settings.ts";
-import type { DrainTotals } from "./drain-totals.ts";
 import type { HeldTasks } from "./held-tasks.ts";
 import type { QueryBudget } from "./query-budget.ts";
 import type { SlotPool } from "./slot-pool.ts";
@@ -13,7 +13,7 @@ export interface ClaimPlannerParts {
   readonly settings: DrainSettings;
   readonly pools: readonly SlotPool[];
   readonly bytes: ByteBudget;
-  readonly totals: DrainTotals;
+  readonly totals: DrainReporter;
   readonly queries: QueryBudget;
   readonly held: HeldTasks;
 }

@@ -1,6 +1,6 @@
 import type { ClaimPlanner } from "./claim-planner.ts";
+import type { DrainReporter } from "./drain-reporter.ts";
 import type { DrainSettings } from "./drain-settings.ts";
-import type { DrainTotals } from "./drain-totals.ts";
 import type { HeldTasks } from "./held-tasks.ts";
 import type { PendingRetries } from "./pending-retries.ts";
 import type { PollSchedule } from "./poll-schedule.ts";
@@ -10,7 +10,7 @@ import type { QueueSnapshot } from "./queue-snapshot.ts";
 /** The parts of a drain that its cycles and its schedule read. */
 export interface DrainParts {
   readonly settings: DrainSettings;
-  readonly totals: DrainTotals;
+  readonly totals: DrainReporter;
   readonly held: HeldTasks;
   readonly claims: ClaimPlanner;
   readonly snapshot: QueueSnapshot;

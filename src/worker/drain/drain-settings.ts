@@ -1,11 +1,11 @@
-/** What a drain is made with. */
+/** The checked settings of one drain, from which its parts are made. */
 
 import type { Backoff } from "../../core/backoff.ts";
 import type { WadiInternals } from "../../producer/internals.ts";
 import type { Registration } from "../handler/registration.ts";
 import type { WorkerHooks } from "../hooks.ts";
 import type { ByteLimits } from "./byte-budget.ts";
-import type { ClaimHints } from "./claim-hints.ts";
+import type { ClaimMemory } from "./claim-memory.ts";
 import type { PoolSizes } from "./make-slot-pools.ts";
 import type { UnreturnedCalls } from "./unreturned-calls.ts";
 
@@ -47,6 +47,6 @@ export interface DrainSettings extends PoolSizes, ByteLimits {
   /** Null: a short drain, which ends when nothing is due. */
   readonly continuous: ContinuousMode | null;
   /** Shared by all drains of a worker, as is `unreturned`. */
-  readonly hints: ClaimHints;
+  readonly hints: ClaimMemory;
   readonly unreturned: UnreturnedCalls;
 }

@@ -1,10 +1,10 @@
-import { monotonicMs } from "../../core/clock.ts";
 import { NEVER } from "../../core/infinity.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
 import { type AssembledDrain, assembleDrain } from "./assemble-drain.ts";
 import type { DrainSettings } from "./drain-settings.ts";
-import { reportBlocks } from "./event-loop-blocks.ts";
 import type { QueryBudget } from "./query-budget.ts";
+import { reportBlocks } from "./report-blocks.ts";
 import type { SlotPool } from "./slot-pool.ts";
 
 type DrainState =

@@ -1,6 +1,6 @@
 /** Notices when the event loop is blocked. */
 
-import { monotonicMs } from "../../core/clock.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 
 /** Longest and shortest time between two ticks of the watch, in milliseconds. */
 const MAX_TICK_MS = 1000;

@@ -1,4 +1,4 @@
-import { monotonicMs } from "../../core/clock.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import { nextTurn } from "./next-turn.ts";
 
 /** How long handlers that never wait may occupy the event loop before answers and timers get a turn. */
@@ -11,7 +11,7 @@ interface Held {
   readonly outbox: { readonly length: number };
 }
 
-/** Shares the event loop: while it yields, no handler starts, so that requests, answers and timers get their turn. */
+/** Stops starting handlers for one turn of the event loop, so that requests, answers and timers get theirs. */
 export class EventLoopTurns {
   #isYielding = false;
   #beganAtMs = monotonicMs();

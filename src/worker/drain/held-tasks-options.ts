@@ -1,9 +1,9 @@
-/** What the held tasks of a drain are made with. */
+/** The constructor options of `HeldTasks`. */
 
 import type { AttemptOwner } from "../handler/attempt.ts";
 import type { ByteBudget } from "./byte-budget.ts";
+import type { DrainReporter } from "./drain-reporter.ts";
 import type { DrainSettings } from "./drain-settings.ts";
-import type { DrainTotals } from "./drain-totals.ts";
 import type { SlotPool } from "./slot-pool.ts";
 
 type Settings = Pick<DrainSettings, "wadi" | "hooks" | "backoff" | "leaseMs" | "deadlineMs" | "unreturned">;
@@ -15,7 +15,7 @@ export interface HeldTasksOptions extends Settings {
   readonly cutOffMs: number;
   readonly pools: readonly SlotPool[];
   readonly bytes: ByteBudget;
-  readonly totals: DrainTotals;
+  readonly totals: DrainReporter;
   readonly newShare: AttemptOwner["newShare"];
   /** Called when attempts or calls have ended, unless they did within `start`. */
   readonly onEnd: () => void;

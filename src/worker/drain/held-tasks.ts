@@ -5,15 +5,15 @@ import type { LeaseRenewal } from "../../core/operations/lease.ts";
 import type { TaskStatus } from "../../core/task.ts";
 import type { WadiInternals } from "../../producer/internals.ts";
 import { Attempt, type AttemptOwner } from "../handler/attempt.ts";
+import { ClaimLease } from "../handler/claim-lease.ts";
 import type { HandlerCall } from "../handler/handler-call.ts";
-import { Lease } from "../handler/lease.ts";
 import { reportLateError } from "../hooks.ts";
 import type { HeldTasksOptions } from "./held-tasks-options.ts";
-import { LaneIndex } from "./lane-index.ts";
 import { Leases } from "./leases.ts";
 import { Outbox } from "./outbox.ts";
 import { RunningCalls } from "./running-calls.ts";
 import type { SlotPool } from "./slot-pool.ts";
+import { SlotsByLane } from "./slots-by-lane.ts";
 import { StartGate } from "./start-gate.ts";
 import { TaskStarter } from "./task-starter.ts";
 import { UnstartedTasks } from "./unstarted-tasks.ts";
@@ -34,7 +34,7 @@ export class HeldTasks implements AttemptOwner {
   readonly leases: Leases;
   readonly gate: StartGate;
   readonly #options: HeldTasksOptions;
-  readonly #lanes: LaneIndex;
+  readonly #lanes: SlotsByLane;
   readonly #unstarted: UnstartedTasks;
   readonly #starter: TaskStarter;
 
@@ -48,7 +48,7 @@ export class HeldTasks implements AttemptOwner {
     this.running = new RunningCalls(stopAtMs, cutOffMs);
     this.leases = new Leases(leaseMs, deadlineMs);
     this.gate = new StartGate(pools, this.running);
-    this.#lanes = new LaneIndex(pools);
+    this.#lanes = new SlotsByLane(pools);
     this.#unstarted = new UnstartedTasks(options, this.#lanes, () => this.#wake());
     const onCallEnded = (call: HandlerCall) => this.#callEnded(call);
     const { gate, running } = this;
@@ -74,7 +74,7 @@ export class HeldTasks implements AttemptOwner {
     const { bytes, pools, totals } = this.#options;
     const { tasks } = claimed;
     this.#loseReclaimed(claimed);
-    const lease = new Lease(workerId, sentAtMs + leaseMs, tasks.length);
+    const lease = new ClaimLease(workerId, sentAtMs + leaseMs, tasks.length);
     if (tasks.length > 0) this.leases.add(lease);
     const places = tasks.map((task) => this.#lanes.placeOf(task));
     const attempts = places.map(({ handler }, i) => new Attempt(this, claimed, i, handler, lease));

@@ -1,10 +1,10 @@
-import { monotonicMs } from "../../core/clock.ts";
 import { NEVER } from "../../core/infinity.ts";
-import type { Lease } from "../handler/lease.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
+import type { ClaimLease } from "../handler/claim-lease.ts";
 
 /** The leases that a drain holds, and when they are due to be renewed. */
 export class Leases {
-  readonly #leases = new Set<Lease>();
+  readonly #leases = new Set<ClaimLease>();
   readonly #leaseMs: number;
   readonly #deadlineMs: number;
 
@@ -14,12 +14,12 @@ export class Leases {
     this.#deadlineMs = deadlineMs;
   }
 
-  add(lease: Lease): void {
+  add(lease: ClaimLease): void {
     this.#leases.add(lease);
   }
 
   /** A task under it has ended. */
-  ended(lease: Lease): void {
+  ended(lease: ClaimLease): void {
     if (lease.taskEnded()) this.#leases.delete(lease);
   }
 

@@ -1,4 +1,4 @@
-import { monotonicMs } from "../../core/clock.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { Attempt } from "../handler/attempt.ts";
 
 /** Attempts that have ended and wait for a round trip that settles them. */

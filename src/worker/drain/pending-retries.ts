@@ -1,5 +1,5 @@
-import { monotonicMs } from "../../core/clock.ts";
 import { NEVER } from "../../core/infinity.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { SettleResult } from "../../core/operations/settle.ts";
 import type { Attempt } from "../handler/attempt.ts";
 

@@ -1,7 +1,7 @@
 /** Divides the statements that a platform allows one drain. */
 
-import { monotonicMs } from "../../core/clock.ts";
 import { NEVER, NO_LIMIT } from "../../core/infinity.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import { QueryMeter } from "../../core/session/query-meter.ts";
 import type { QueryShare, SharedQueries } from "../handler/query-share.ts";
 

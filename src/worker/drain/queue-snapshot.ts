@@ -1,7 +1,7 @@
 /** What a drain knows about the tasks that it does not hold. */
 
-import { monotonicMs } from "../../core/clock.ts";
 import { NEVER } from "../../core/infinity.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
 
 /** When the next task is due, by the database's clock, and the time of that clock then; both in epoch milliseconds. */

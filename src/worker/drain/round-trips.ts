@@ -1,13 +1,13 @@
 import { type Backoff, backoffDelay } from "../../core/backoff.ts";
-import { monotonicMs } from "../../core/clock.ts";
+import { isDatabaseRefusal } from "../../core/errors/database-refusals.ts";
 import { type DriverError, WadiError } from "../../core/errors/errors.ts";
-import { isRefusal } from "../../core/errors/refusals.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
 import { type ErrorContext, report } from "../hooks.ts";
-import type { Cycle, CycleAnswer } from "./cycles.ts";
+import type { Cycle, CycleAnswer } from "./cycle-composer.ts";
+import type { DrainReporter } from "./drain-reporter.ts";
 import type { DrainSettings } from "./drain-settings.ts";
-import type { DrainTotals } from "./drain-totals.ts";
 import { sendCycle } from "./send-cycle.ts";
 import { TripDeadlines } from "./trip-deadlines.ts";
 
@@ -30,7 +30,7 @@ const FATAL = ["PROTOCOL_VERSION_MISMATCH", "SCHEMA_MISMATCH"];
  */
 export class RoundTrips {
   readonly #settings: DrainSettings;
-  readonly #totals: DrainTotals;
+  readonly #totals: DrainReporter;
   readonly #held: Held;
   readonly #deadlines: TripDeadlines;
   readonly #onAnswer: () => void;
@@ -45,7 +45,7 @@ export class RoundTrips {
 
   constructor(
     settings: DrainSettings,
-    totals: DrainTotals,
+    totals: DrainReporter,
     held: Held,
     meter: QueryMeter,
     onAnswer: () => void,
@@ -154,7 +154,7 @@ export class RoundTrips {
     if (cycle === null) return;
     // A cycle that the database keeps refusing must not hold up the others for longer than its leases last.
     const isExpired = cycle.attempts.every(({ lease }) => lease.endsAtMs <= this.#retryAtMs);
-    if (isRefusal(error) && isExpired) {
+    if (isDatabaseRefusal(error) && isExpired) {
       for (const attempt of cycle.attempts) this.#totals.lost(attempt);
       this.#unanswered = null;
     } else this.#unanswered = { ...cycle, resent: true };
@@ -163,8 +163,9 @@ export class RoundTrips {
   /** Whether the error is one that the caller must see, such as a wrong password. */
   #isFatal(error: unknown): boolean {
     if (WadiError.is(error) && FATAL.includes(error.code)) return true;
-    if (isRefusal(error) && (error as DriverError).kind === "unusable") return true; // its owner closed the client
-    return !this.#wasReached && isRefusal(error);
+    // "unusable": the application has closed the client.
+    if (isDatabaseRefusal(error) && (error as DriverError).kind === "unusable") return true;
+    return !this.#wasReached && isDatabaseRefusal(error);
   }
 
   /** Sends a cycle, which is `unanswered` until its outcome is known. */

@@ -1,5 +1,5 @@
-import { monotonicMs } from "../../core/clock.ts";
 import { NEVER } from "../../core/infinity.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { HandlerCall } from "../handler/handler-call.ts";
 import type { LoopWatch } from "./event-loop-monitor.ts";
 

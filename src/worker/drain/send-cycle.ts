@@ -3,8 +3,8 @@ import { asResend, combineTwo, type Operation } from "../../core/operations/oper
 import { settle } from "../../core/operations/settle.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { WadiInternals } from "../../producer/internals.ts";
-import type { Cycle, CycleAnswer } from "./cycles.ts";
-import type { DrainTotals } from "./drain-totals.ts";
+import type { Cycle, CycleAnswer } from "./cycle-composer.ts";
+import type { DrainReporter } from "./drain-reporter.ts";
 import { refusesContent, settleByHalves } from "./settle-by-halves.ts";
 import { startOf } from "./start-gate.ts";
 
@@ -15,7 +15,7 @@ import { startOf } from "./start-gate.ts";
 export async function sendCycle(
   { attempts, starts, request, resent }: Cycle,
   { session }: WadiInternals,
-  totals: DrainTotals,
+  totals: DrainReporter,
   call: OperationOptions,
 ): Promise<CycleAnswer> {
   const settlements = [...attempts.map(({ settlement }) => settlement!), ...starts.map(startOf)];

@@ -1,9 +1,9 @@
 /** Settles around a value that the database refuses, so that it fails no other task. */
 
+import { isDatabaseRefusal } from "../../core/errors/database-refusals.ts";
 import { describeError } from "../../core/errors/describe-error.ts";
 import { envelope } from "../../core/errors/error-envelope.ts";
 import type { DriverError } from "../../core/errors/errors.ts";
-import { isRefusal } from "../../core/errors/refusals.ts";
 import type { Settlement, SettleResult } from "../../core/operations/settle.ts";
 import type { ErrorEnvelope, Json } from "../../core/task.ts";
 import type { Attempt } from "../handler/attempt.ts";
@@ -15,7 +15,7 @@ type Settle = (settlements: readonly Settlement[]) => Promise<readonly SettleRes
  * forbids.
  */
 export function refusesContent(error: unknown): boolean {
-  return isRefusal(error) && ["invalid-value", "conflict"].includes((error as DriverError).kind);
+  return isDatabaseRefusal(error) && ["invalid-value", "conflict"].includes((error as DriverError).kind);
 }
 
 /**

@@ -13,8 +13,8 @@ import type { SlotPool } from "./slot-pool.ts";
  * - A suspect, which is a task whose worker vanished while it ran, runs among few others or alone. If the worker
  *   vanishes again, few tasks are suspected. So a harmless task loses at most two attempts to one that kills its
  *   workers.
- * - A task that the database takes for not started waits until a round trip has announced its start, so that a
- *   vanished worker does not make suspects of tasks that never ran.
+ * - A task whose start is not recorded yet waits until a round trip has recorded it, so that tasks which never ran are
+ *   not suspected of a crash.
  */
 export class StartGate {
   readonly #pools: readonly SlotPool[];

@@ -1,20 +1,20 @@
 /** Starts ready tasks in free slots. */
 
-import { monotonicMs } from "../../core/clock.ts";
 import { NEVER } from "../../core/infinity.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import { HandlerCall, type HandlerCallOwner } from "../handler/handler-call.ts";
 import { reportLateError } from "../hooks.ts";
 import type { HeldTasksOptions } from "./held-tasks-options.ts";
-import type { LaneIndex } from "./lane-index.ts";
 import type { RunningCalls } from "./running-calls.ts";
 import type { SlotPool } from "./slot-pool.ts";
+import type { SlotsByLane } from "./slots-by-lane.ts";
 import type { StartGate } from "./start-gate.ts";
 
 export interface TaskStarterParts {
   readonly gate: StartGate;
   readonly running: RunningCalls;
-  readonly lanes: LaneIndex;
+  readonly lanes: SlotsByLane;
   /** Called when a call has ended, and its slot is free again. */
   onCallEnded(call: HandlerCall): void;
 }

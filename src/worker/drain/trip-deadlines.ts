@@ -1,5 +1,5 @@
-import { monotonicMs, toEpochMs } from "../../core/clock.ts";
 import { NEVER } from "../../core/infinity.ts";
+import { monotonicMs, toEpochMs } from "../../core/monotonic-clock.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";

@@ -1,6 +1,6 @@
-import { monotonicMs } from "../../core/clock.ts";
 import { NEVER } from "../../core/infinity.ts";
-import type { Cycles } from "./cycles.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
+import type { CycleComposer } from "./cycle-composer.ts";
 import type { DrainParts } from "./drain-parts.ts";
 import type { RoundTrips } from "./round-trips.ts";
 
@@ -10,14 +10,14 @@ const GATHER_MS = 4;
 /** Computes when the next round trips of a drain are due, on the monotonic clock; `Infinity` if none is. */
 export class TripSchedule {
   readonly #parts: DrainParts;
-  readonly #cycles: Cycles;
+  readonly #cycles: CycleComposer;
   readonly #trips: RoundTrips;
   /** Since when the handlers that run were not checked for cancels; null while none runs. */
   #uncheckedSinceMs: number | null = null;
   /** When the last cycle was answered. */
   #cycledAtMs = 0;
 
-  constructor(parts: DrainParts, cycles: Cycles, trips: RoundTrips) {
+  constructor(parts: DrainParts, cycles: CycleComposer, trips: RoundTrips) {
     this.#parts = parts;
     this.#cycles = cycles;
     this.#trips = trips;

@@ -1,20 +1,20 @@
 /** Sends the round trips of a drain, and applies their answers. */
 
-import { monotonicMs } from "../../core/clock.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import { checkLeases, renewLeases } from "../../core/operations/lease.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
-import type { Cycles } from "./cycles.ts";
+import type { CycleComposer } from "./cycle-composer.ts";
 import type { DrainParts } from "./drain-parts.ts";
 import type { RoundTrips } from "./round-trips.ts";
 import type { TripSchedule } from "./trip-schedule.ts";
 
 export interface TripSenderParts extends DrainParts {
-  readonly cycles: Cycles;
+  readonly cycles: CycleComposer;
   readonly trips: RoundTrips;
   readonly schedule: TripSchedule;
 }
 
-/** A round trip is a heartbeat, a cycle or a check for cancels. */
+/** Sends the round trip that is due: a heartbeat, a cycle or a check for cancels. */
 export class TripSender {
   readonly #parts: TripSenderParts;
 

@@ -1,18 +1,18 @@
 import type { Attempt } from "../handler/attempt.ts";
-import { BlockedTasks } from "./blocked-tasks.ts";
 import type { HeldTasksOptions } from "./held-tasks-options.ts";
-import type { LaneIndex } from "./lane-index.ts";
 import type { SlotPool } from "./slot-pool.ts";
+import type { SlotsByLane } from "./slots-by-lane.ts";
+import { TasksAwaitingReturn } from "./tasks-awaiting-return.ts";
 
 /** The claimed tasks of a drain that have not started: ready in their pools, or blocked by an unreturned call. */
 export class UnstartedTasks {
   readonly #options: HeldTasksOptions;
-  readonly #blocked: BlockedTasks;
+  readonly #blocked: TasksAwaitingReturn;
 
   /** `onReady` is called when a blocked task becomes ready. */
-  constructor(options: HeldTasksOptions, lanes: LaneIndex, onReady: () => void) {
+  constructor(options: HeldTasksOptions, lanes: SlotsByLane, onReady: () => void) {
     this.#options = options;
-    this.#blocked = new BlockedTasks(options.unreturned, (attempt) => {
+    this.#blocked = new TasksAwaitingReturn(options.unreturned, (attempt) => {
       lanes.poolOf(attempt.handler).ready.add(attempt);
       onReady();
     });

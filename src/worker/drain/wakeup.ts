@@ -1,5 +1,5 @@
-import { monotonicMs } from "../../core/clock.ts";
 import { NEVER } from "../../core/infinity.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
 
 /** Lets one loop wait until a time, or until `wake` is called. */

@@ -1,4 +1,4 @@
-import { monotonicMs, toEpochMs } from "../../core/clock.ts";
+import { monotonicMs, toEpochMs } from "../../core/monotonic-clock.ts";
 import type { SubmittedTask } from "../../core/operations/submit.ts";
 import type { Task } from "../../core/task.ts";
 import type { AnyTaskDefinition } from "../../producer/define-task.ts";
@@ -7,7 +7,7 @@ import type { TaskContext, UserStatement } from "../task-context.ts";
 import type { Attempt } from "./attempt.ts";
 import { renewLease, reportProgress, settledTask, submitChild, succeedWith } from "./attempt-requests.ts";
 import { ignoreQueryLimit } from "./query-share.ts";
-import type { SettledTask } from "./settlement-result.ts";
+import type { SettledTask } from "./settled-task.ts";
 
 /**
  * The context that a handler gets for one attempt. Its members are getters on the prototype: members that a handler

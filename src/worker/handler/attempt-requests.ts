@@ -3,9 +3,9 @@
  * is still held.
  */
 
-import { toEpochMs } from "../../core/clock.ts";
 import { InvalidArgument, LostLease, TaskCanceled } from "../../core/errors/errors.ts";
 import { encodeJson } from "../../core/json/json.ts";
+import { toEpochMs } from "../../core/monotonic-clock.ts";
 import { renewLeases, updateProgress } from "../../core/operations/lease.ts";
 import { getTask } from "../../core/operations/read.ts";
 import type { SubmittedTask } from "../../core/operations/submit.ts";
@@ -14,7 +14,7 @@ import type { AnyTaskDefinition } from "../../producer/define-task.ts";
 import type { SubmitOptions } from "../../producer/submit/submit-options.ts";
 import type { UserStatement } from "../task-context.ts";
 import type { Attempt } from "./attempt.ts";
-import type { SettledTask } from "./settlement-result.ts";
+import type { SettledTask } from "./settled-task.ts";
 import { commitSuccess } from "./succeed-with.ts";
 import { validate } from "./validate.ts";
 

@@ -1,21 +1,21 @@
 /** The life of one claimed task in this worker: how it starts, and each way in which it can end. */
 
 import type { Backoff } from "../../core/backoff.ts";
-import { monotonicMs } from "../../core/clock.ts";
 import { InvalidArgument, LostLease, QueryLimit, TaskCanceled, TaskError } from "../../core/errors/errors.ts";
 import { NEVER } from "../../core/infinity.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { LeaseRef, LeaseRenewal } from "../../core/operations/lease.ts";
 import type { Outcome, Settlement } from "../../core/operations/settle.ts";
 import type { Task, TaskStatus } from "../../core/task.ts";
 import type { WadiInternals } from "../../producer/internals.ts";
+import type { ClaimLease } from "./claim-lease.ts";
+import { type FailOptions, failureOf } from "./ctx-fail.ts";
 import { ExternalSettlement } from "./external-settlement.ts";
-import { type FailOptions, failureOf } from "./fail-reason.ts";
 import type { HandlerSlots } from "./handler-slots.ts";
-import type { Lease } from "./lease.ts";
-import { completed, delayOf, failed, failedAs, RELEASED, timedOut } from "./outcome.ts";
+import { completed, delayOf, failed, failedAs, RELEASED, timedOut } from "./make-outcome.ts";
 import type { QueryShare } from "./query-share.ts";
-import { SettlementResult } from "./settlement-result.ts";
+import { SettledTaskWait } from "./settled-task.ts";
 
 /** The drain that holds an attempt, as the attempt sees it. */
 export interface AttemptOwner {
@@ -53,7 +53,7 @@ export class Attempt implements LeaseRef {
   readonly task: Task;
   /** The handler of its task name, and the slots of that handler. */
   readonly handler: HandlerSlots;
-  readonly lease: Lease;
+  readonly lease: ClaimLease;
   /** Length of its payload as JSON. */
   readonly bytes: number;
   /** Key of its fleet-wide limit; empty if it has none. */
@@ -77,7 +77,7 @@ export class Attempt implements LeaseRef {
   lost = false;
   hasEnded = false;
   /** Resolves `settled` of the handler's context. */
-  readonly settlementResult = new SettlementResult();
+  readonly settlementResult = new SettledTaskWait();
   #abort: AbortController | null = null;
   /** How it ends once its time is up. */
   #timeout: Outcome | null = null;
@@ -88,7 +88,7 @@ export class Attempt implements LeaseRef {
     { tasks, bytes, limitKeys, onHold, nowMs }: ClaimResult,
     index: number,
     handler: HandlerSlots,
-    lease: Lease,
+    lease: ClaimLease,
   ) {
     this.owner = owner;
     this.meter = owner.newShare();

@@ -3,8 +3,8 @@ import type { WadiInternals } from "../../producer/internals.ts";
 import type { ContinuousMode } from "../drain/drain-settings.ts";
 import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
 import { report, type WorkerHooks } from "../hooks.ts";
-import { Maintenance } from "./maintenance.ts";
 import { type LastError, recordErrors, statsOf, type WorkerStats } from "./stats.ts";
+import { TableMaintenance } from "./table-maintenance.ts";
 
 /** The part of a continuous drain that a runner uses. */
 export interface LongRunningDrain {
@@ -30,7 +30,7 @@ export class Runner {
   readonly done: Promise<DrainSummary>;
   readonly #wadi: WadiInternals;
   readonly #drain: LongRunningDrain;
-  readonly #maintenance: Maintenance;
+  readonly #maintenance: TableMaintenance;
   readonly #stop = new AbortController();
   #graceMs = 0;
   #lastError: LastError | null = null;
@@ -49,7 +49,7 @@ export class Runner {
       },
     };
     this.#drain = options.newDrain(continuous, hooks);
-    this.#maintenance = new Maintenance({
+    this.#maintenance = new TableMaintenance({
       ...options,
       report: (error, operation) => report(hooks, error, operation),
     });

@@ -1,7 +1,7 @@
 /** The state and the counts of a worker: `worker.stats()`. */
 
 import type { WadiInternals } from "../../producer/internals.ts";
-import type { WakeSource } from "../../producer/notify/channel.ts";
+import type { WakeSource } from "../../producer/notify/channel-connection.ts";
 import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
 import type { ErrorContext, WorkerHooks } from "../hooks.ts";
 

@@ -1,7 +1,7 @@
 // Claims of more bytes than one response of the database may have.
 
 import { expect, test } from "vitest";
-import { taskBytesPerResponse } from "../../../src/core/operations/large-tasks.ts";
+import { taskBytesPerResponse } from "../../../src/core/operations/claim-response-size.ts";
 import type { Executor } from "../../../src/driver.ts";
 import { Wadi, Worker } from "../../../src/index.ts";
 import { storeOf } from "../../../testing/store.ts";

@@ -1,13 +1,13 @@
 // Sweeps and statistics of a long-running worker.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { monotonicMs } from "../../../src/core/clock.ts";
+import { monotonicMs } from "../../../src/core/monotonic-clock.ts";
 import type { Executor } from "../../../src/driver.ts";
 import { Wadi } from "../../../src/index.ts";
 import { internalsOf } from "../../../src/producer/internals.ts";
-import { checkRetention } from "../../../src/producer/tasks/retention.ts";
-import { sweepAfterDrain } from "../../../src/worker/run/drain-sweep.ts";
-import { Maintenance } from "../../../src/worker/run/maintenance.ts";
+import { checkRetention } from "../../../src/producer/tasks/retention-rules.ts";
+import { sweepAfterDrain } from "../../../src/worker/run/sweep-after-drain.ts";
+import { TableMaintenance } from "../../../src/worker/run/table-maintenance.ts";
 import { interceptOperations } from "../../../testing/intercept.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 
@@ -55,7 +55,7 @@ function failNextSweep(wadi: Wadi): void {
 
 test("sweeps once each period, and in batches one after the other while there is more", async () => {
   const { wadi, sweeps } = await ended(1100);
-  const maintenance = new Maintenance({ wadi: internalsOf(wadi), retention, sweepMs, report });
+  const maintenance = new TableMaintenance({ wadi: internalsOf(wadi), retention, sweepMs, report });
   maintenance.start();
   await vi.advanceTimersByTimeAsync(29_999);
   expect(sweeps).toEqual([]);
@@ -71,7 +71,7 @@ test("sweeps once each period, and in batches one after the other while there is
 test("a sweep that fails is reported, and tried again when it is next due", async () => {
   const { wadi, sweeps } = await ended(3);
   failNextSweep(wadi);
-  const maintenance = new Maintenance({ wadi: internalsOf(wadi), retention, sweepMs, report });
+  const maintenance = new TableMaintenance({ wadi: internalsOf(wadi), retention, sweepMs, report });
   maintenance.start();
   await vi.advanceTimersByTimeAsync(90_000);
   expect([reports, sweeps]).toEqual([["sweep: away"], [3]]);
@@ -86,7 +86,7 @@ test("updates the statistics each hour and at the end, and sweeps nothing withou
     if (optimized === 1) throw new Error("locked");
   };
   const executor: Executor = { ...wadi.executor, optimize };
-  const maintenance = new Maintenance({
+  const maintenance = new TableMaintenance({
     wadi: internalsOf(new Wadi(executor)),
     retention: [],
     sweepMs,
@@ -106,7 +106,7 @@ test("a stop waits for the sweep in progress, and no other follows", async () =>
     finish = resolve;
   });
   interceptOperations(wadi, "sweep", () => swept.then(() => ({ purged: 500, more: true })));
-  const maintenance = new Maintenance({ wadi: internalsOf(wadi), retention, sweepMs, report });
+  const maintenance = new TableMaintenance({ wadi: internalsOf(wadi), retention, sweepMs, report });
   maintenance.start();
   await vi.advanceTimersByTimeAsync(30_000);
   let stopped = false;

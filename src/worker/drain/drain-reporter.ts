@@ -1,0 +1,144 @@
+import type { RecoveredTask } from "../../core/operations/claim-result.ts";
+import type { Settlement, SettleResult } from "../../core/operations/settle.ts";
+import type { QueryMeter } from "../../core/session/query-meter.ts";
+import { isTerminal, type TaskStatus } from "../../core/task.ts";
+import type { DrainSummary } from "../drain-summary.ts";
+import type { Attempt } from "../handler/attempt.ts";
+import { emit, type TaskEvent } from "../hooks.ts";
+import { crashLine, failureLine, log } from "../logger.ts";
+import type { DrainSettings } from "./drain-settings.ts";
+import type { NextDue } from "./queue-snapshot.ts";
+import { TaskSkips } from "./skipped-tasks.ts";
+
+type Failed = Extract<Settlement, { outcome: "retry" }>;
+
+/**
+ * Counts what happened to the tasks of a drain, and reports it: to hooks, to the logger, and to waits of the same
+ * Wadi.
+ */
+export class DrainReporter {
+  readonly unclaimed: TaskSkips;
+  #claimed = 0;
+  #recovered = 0;
+  #lost = 0;
+  #roundTrips = 0;
+  readonly #settled = { succeeded: 0, failed: 0, retried: 0, released: 0, canceled: 0 };
+  readonly #settings: Pick<DrainSettings, "wadi" | "hooks">;
+  readonly #meter: QueryMeter;
+  /** Whether a hook listens to events: otherwise none is made. */
+  readonly #emits: boolean;
+
+  constructor(settings: Pick<DrainSettings, "wadi" | "hooks" | "skipped">, meter: QueryMeter) {
+    const { hooks, skipped } = settings;
+    this.#settings = settings;
+    this.#meter = meter;
+    this.unclaimed = new TaskSkips(hooks.logger, skipped);
+    this.#emits = hooks.onEvent !== undefined;
+  }
+
+  get claimedTasks(): number {
+    return this.#claimed;
+  }
+
+  get roundTrips(): number {
+    return this.#roundTrips;
+  }
+
+  roundTrip(): void {
+    this.#roundTrips++;
+  }
+
+  claimed(attempt: Attempt): void {
+    this.#claimed++;
+    if (!this.#emits) return;
+    emit(this.#settings.hooks, { type: "claimed", ...about(attempt), queuedMs: attempt.queuedMs });
+  }
+
+  started(attempt: Attempt): void {
+    if (!this.#emits) return;
+    emit(this.#settings.hooks, { type: "started", ...about(attempt), queuedMs: attempt.queuedMs });
+  }
+
+  lost(attempt: Attempt): void {
+    this.#lost++;
+    attempt.settlementResult.resolve(null);
+    if (this.#emits) emit(this.#settings.hooks, { type: "lostLease", ...ran(attempt) });
+  }
+
+  recovered(tasks: readonly RecoveredTask[]): void {
+    const { hooks } = this.#settings;
+    this.#recovered += tasks.length;
+    for (const task of tasks) if (task.status === "failed") log(hooks.logger, "error", crashLine(task));
+    for (const task of this.#emits ? tasks : []) emit(hooks, { type: "recovered", ...task });
+  }
+
+  /** The database has answered to the settlement of `attempts`. */
+  settled(attempts: readonly Attempt[], settled: readonly SettleResult[]): void {
+    const done: string[] = [];
+    const queues = new Set<string>();
+    for (let i = 0; i < attempts.length; i++) {
+      const attempt = attempts[i]!;
+      const { status } = settled[i]!;
+      if (status === null) {
+        this.lost(attempt);
+        continue;
+      }
+      attempt.settlementResult.resolve(status);
+      this.#settle(attempt, status);
+      if (isTerminal(status)) done.push(attempt.id);
+      else if ((attempt.settlement as { delayMs?: number } | null)?.delayMs === 0)
+        queues.add(attempt.task.queue);
+    }
+    const { notifier } = this.#settings.wadi;
+    if (done.length > 0) notifier.done(done);
+    if (queues.size > 0) notifier.queued([...queues]);
+  }
+
+  #settle(attempt: Attempt, status: TaskStatus): void {
+    const { hooks } = this.#settings;
+    const { settlement } = attempt;
+    const requeued = settlement?.outcome === "release" ? "released" : "retried";
+    const type = status === "queued" ? requeued : (status as "succeeded" | "failed" | "canceled");
+    this.#settled[type]++;
+    if (type === "failed")
+      log(hooks.logger, "error", failureLine(attempt.task, (settlement as Failed).error));
+    if (!this.#emits) return;
+    if (type === "failed" || type === "retried") {
+      const { error, delayMs = 0 } = settlement as Failed;
+      const event = { ...ran(attempt), error };
+      emit(hooks, type === "failed" ? { type, ...event } : { type, ...event, delayMs });
+    } else emit(hooks, { type, ...ran(attempt) });
+  }
+
+  summary({ nextDueAtMs, nowMs }: NextDue): DrainSummary {
+    const { unhandled, skipped } = this.unclaimed;
+    return {
+      claimed: this.#claimed,
+      ...this.#settled,
+      recovered: this.#recovered,
+      lost: this.#lost,
+      roundTrips: this.#roundTrips,
+      queries: this.#meter.sent,
+      unhandled,
+      skipped,
+      more: nextDueAtMs !== null && nextDueAtMs <= nowMs,
+      nextDueAtMs,
+    };
+  }
+
+  /** Nothing is left: returns the summary, and reports it. */
+  drained(next: NextDue): DrainSummary {
+    const summary = this.summary(next);
+    if (this.#emits) emit(this.#settings.hooks, { type: "drained", summary });
+    return summary;
+  }
+}
+
+function about({ task: { id, name, queue, attempt } }: Attempt): TaskEvent {
+  return { id, name, queue, attempt };
+}
+
+function ran(attempt: Attempt): TaskEvent & { readonly queuedMs: number; readonly durationMs: number } {
+  const { queuedMs, durationMs } = attempt;
+  return { ...about(attempt), queuedMs, durationMs };
+}
