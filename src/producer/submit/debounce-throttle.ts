@@ -1,4 +1,6 @@
-/** When a submit is due, and what happens to the task that already has its key: conflict, debounce, throttle, delays. */
+/**
+ * When a submit is due, and what happens to the task that already has its key: conflict, debounce, throttle, delays.
+ */
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import { CONFLICT_POLICIES } from "../../core/task.ts";

@@ -1,8 +1,9 @@
 import type { Outcome } from "../../core/operations/settle.ts";
 
 /**
- * A settlement that is stored outside of the drain's round trips, together with statements of the application. If
- * the handler returns or throws while it is being stored, that outcome is kept, and used if storing fails. Only the settlement writes its fields.
+ * A settlement that is stored outside of the drain's round trips, together with statements of the application. If the
+ * handler returns or throws while it is being stored, that outcome is kept, and used if storing fails. Only the
+ * settlement writes its fields.
  */
 export class ExternalSettlement {
   readonly #abort = new AbortController();
