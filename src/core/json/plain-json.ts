@@ -24,8 +24,8 @@ function refuse(what: string, path: Path | null, found: string, advice = "pass p
 }
 
 /**
- * Checks that a value is plain JSON, or has a `toJSON()`. Anything else, such as a Promise, a Response or an instance of
- * a class, would silently become `{}`.
+ * Checks that a value is plain JSON, or has a `toJSON()`. Anything else, such as a Promise, a Response or an instance
+ * of a class, would silently become `{}`.
  *
  * @throws {SerializationError} naming the place of what is not.
  */
