@@ -4,6 +4,7 @@
 
 import { InvalidArgument } from "./errors/errors.ts";
 import { checkIndexed } from "./index-limits.ts";
+import { isRecord } from "./json/is-record.ts";
 import { unknownOptionAdvice } from "./unknown-option-advice.ts";
 
 /** Longest name, queue, key or correlation id, in characters; an index limits their bytes too. */
@@ -97,7 +98,7 @@ export function oneOf<T extends string>(option: string, value: unknown, allowed:
 /** Checks that options are an object with known fields only, so that a misspelt option is not ignored. */
 export function onlyKnown(what: string, value: object | undefined, known: readonly string[]): void {
   if (value === undefined) return;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     const bag = /^(a|the) /.test(what) ? what : `the options of ${what}`;
     throw new InvalidArgument(`${bag} must be an object, got ${show(value)}`);
   }

@@ -1,5 +1,6 @@
 /** The error envelope: how a failure is stored with its task, for every SDK to read. */
 
+import { isRecord } from "../json/is-record.ts";
 import { encodeJson, type JsonTarget } from "../json/json.ts";
 import type { ErrorEnvelope, Json } from "../task.ts";
 import { cleanText, describeError, isErrorLike } from "./describe-error.ts";
@@ -54,11 +55,7 @@ function taskErrorFields(error: object): { code: string; retryable: boolean; det
 export function mergeDetails(own: unknown, described: Json, target: JsonTarget): Json {
   const kept = handlerDetails(own, target);
   if (kept === undefined || kept === null) return described;
-  return isObject(kept) && isObject(described) ? { ...described, ...kept } : kept;
-}
-
-function isObject(value: Json): value is { [key: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord(kept) && isRecord(described) ? { ...described, ...kept } : kept;
 }
 
 /**

@@ -1,5 +1,7 @@
 /** Reads tasks and failures from the rows of the database. */
+
 import type { Row, Value } from "../executor.ts";
+import { isRecord } from "../json/is-record.ts";
 import { decodeJson } from "../json/json.ts";
 import type { ErrorEnvelope, Json, Task, TaskFailure, TaskStatus } from "../task.ts";
 
@@ -26,7 +28,7 @@ function jsonOrNull(value: Value | undefined): Json {
 
 function decodeMetadata(value: Value | undefined): { [key: string]: Json } {
   const metadata = jsonOrNull(value);
-  return metadata !== null && typeof metadata === "object" && !Array.isArray(metadata) ? metadata : {};
+  return isRecord(metadata) ? metadata : {};
 }
 
 /** Reads a row of `cairnq_tasks`. Columns that this SDK does not know are ignored. */

@@ -1,5 +1,7 @@
 /** Stage 4 of a submit, for all queues with a limit: waits until they have room. */
+
 import { InvalidArgument } from "../../core/errors/errors.ts";
+import { isRecord } from "../../core/json/is-record.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Session } from "../../core/session/session.ts";
@@ -23,8 +25,7 @@ export class Backpressure {
     this.#maxWaitMs = integer("maxQueueWaitMs", maxQueueWaitMs, 0, MAX_TIMER_MS);
     this.#maxDepth = maxQueueDepth;
     if (maxQueueDepth === undefined) return;
-    const byQueue =
-      maxQueueDepth !== null && typeof maxQueueDepth === "object" && !Array.isArray(maxQueueDepth);
+    const byQueue = isRecord(maxQueueDepth);
     const depths = byQueue ? Object.entries(maxQueueDepth) : [["", maxQueueDepth] as const];
     for (const [queue, depth] of depths) integer(`maxQueueDepth${queue && `.${queue}`}`, depth, 1, 1_000_000);
   }
@@ -38,7 +39,7 @@ export class Backpressure {
   async admit(tasks: readonly NewTask[], call: OperationOptions = {}): Promise<void> {
     if (this.#maxDepth === undefined) return;
     const passes: [gate: QueueGate, tasks: readonly NewTask[]][] = [];
-    for (const [queue, members] of byQueue(tasks)) {
+    for (const [queue, members] of Map.groupBy(tasks, (task) => task.columns.queue)) {
       const maxDepth = this.#maxDepthOf(queue);
       if (maxDepth === undefined) continue;
       if (members.length > maxDepth) {
@@ -66,15 +67,4 @@ export class Backpressure {
     }
     return gate;
   }
-}
-
-function byQueue(tasks: readonly NewTask[]): Map<string, NewTask[]> {
-  const queues = new Map<string, NewTask[]>();
-  for (const task of tasks) {
-    const { queue } = task.columns;
-    const others = queues.get(queue);
-    if (others === undefined) queues.set(queue, [task]);
-    else others.push(task);
-  }
-  return queues;
 }

@@ -1,5 +1,7 @@
 /** The entries of a `submitMany`: each goes through the stages of one submit, and errors name the entry. */
+
 import { InvalidArgument, SerializationError } from "../../core/errors/errors.ts";
+import { isRecord } from "../../core/json/is-record.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import { show } from "../../core/validate.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
@@ -17,7 +19,7 @@ export function prepareEntries(
     throw new InvalidArgument(`submitMany takes an array of { payload, ...options }, got ${show(entries)}`);
   }
   return entries.map((entry: SubmitEntry, at) => {
-    if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
+    if (!isRecord(entry)) {
       throw new InvalidArgument(
         `each entry of submitMany must be an object { payload, ...options }, got ${show(entry)} at ${at}`,
       );

@@ -1,5 +1,7 @@
 /** The metadata of a task: what the submit gives, and what the hook of its `Wadi` adds. */
+
 import { InvalidArgument } from "../../core/errors/errors.ts";
+import { isRecord } from "../../core/json/is-record.ts";
 import { encodeJson, type JsonTarget } from "../../core/json/json.ts";
 import { isPlain } from "../../core/json/plain-json.ts";
 import type { Json } from "../../core/task.ts";
@@ -30,13 +32,13 @@ export function encodeMetadata(
 
 function checkFields(value: unknown, what: string): object | undefined {
   if (value === undefined || isFields(value)) return value;
-  const isInstance = typeof value === "object" && value !== null && !Array.isArray(value);
+  const isInstance = isRecord(value);
   const found = isInstance ? `a ${value.constructor?.name ?? "class"}` : show(value);
   throw new InvalidArgument(`${what} must be an object with JSON values, got ${found}`);
 }
 
 /** Whether its JSON form has its fields: not so for a list, a Map, a Date, or the promise of an async hook. */
 function isFields(value: unknown): value is object {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (!isRecord(value)) return false;
   return isPlain(value) && typeof (value as { toJSON?: unknown }).toJSON !== "function";
 }

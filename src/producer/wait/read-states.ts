@@ -18,13 +18,7 @@ export async function readStates(
     const [ref] = refs;
     return states.set(ref!, await session.execute(getStatus(session.target, ref!.ref), call));
   }
-  const byValue = new Map<string, WaitRef[]>();
-  for (const ref of refs) {
-    const value = listOf(ref) + ref.value;
-    const same = byValue.get(value);
-    if (same === undefined) byValue.set(value, [ref]);
-    else same.push(ref);
-  }
+  const byValue = Map.groupBy(refs, (ref) => listOf(ref) + ref.value);
   for (const part of splitBySize(
     [...byValue.values()],
     session.executor.limits.maxParamBytes - 1,

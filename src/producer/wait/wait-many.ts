@@ -2,7 +2,7 @@
 import { InvalidArgument, TaskTimeout } from "../../core/errors/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { show, text } from "../../core/validate.ts";
-import { endOnAbort, withResolvers } from "./end-on-abort.ts";
+import { endOnAbort } from "./end-on-abort.ts";
 import type { OpenWaits } from "./open-waits.ts";
 import { notReadable } from "./timed-out.ts";
 import type { CheckedWait } from "./wait-options.ts";
@@ -15,7 +15,7 @@ export function waitForTasks(
   wait: CheckedWait,
 ): Promise<Task[]> {
   if (names.length === 0) return Promise.resolve([]);
-  const { promise, resolve, reject } = withResolvers<Task[]>();
+  const { promise, resolve, reject } = Promise.withResolvers<Task[]>();
   const tasks = new Map<string, Task>();
   const wanted = new Set(names);
   const end = endOnAbort(wait.signal, (reason) => {

@@ -1,7 +1,7 @@
 /** Waiting for the end of one task. */
 import type { TaskRef } from "../../core/operations/read.ts";
 import type { Task } from "../../core/task.ts";
-import { endOnAbort, withResolvers } from "./end-on-abort.ts";
+import { endOnAbort } from "./end-on-abort.ts";
 import type { OpenWaits } from "./open-waits.ts";
 import type { PendingWait } from "./pending-wait.ts";
 import { timedOut } from "./timed-out.ts";
@@ -22,7 +22,7 @@ export function openWait(
   wait: CheckedWait,
   isPaused: boolean,
 ): { readonly open: PendingWait; readonly done: Promise<Task> } {
-  const { promise: done, resolve, reject } = withResolvers<Task>();
+  const { promise: done, resolve, reject } = Promise.withResolvers<Task>();
   const end = endOnAbort(wait.signal, (reason) => {
     loop.close(open);
     reject(reason);

@@ -1,7 +1,7 @@
 /** Following the changes of one task, as an async iterator. */
 import type { TaskRef, TaskState } from "../../core/operations/read.ts";
 import { isTerminal } from "../../core/task.ts";
-import { endOnAbort, withResolvers } from "./end-on-abort.ts";
+import { endOnAbort } from "./end-on-abort.ts";
 import type { OpenWaits } from "./open-waits.ts";
 import type { PendingWait } from "./pending-wait.ts";
 import { timedOut } from "./timed-out.ts";
@@ -40,7 +40,7 @@ class Watch {
   #hasEnded = false;
   /** An error that came while no call waited; the next call throws it. */
   #failure: { readonly error: unknown } | undefined;
-  #pendingCall: ReturnType<typeof withResolvers<Next>> | undefined;
+  #pendingCall: ReturnType<typeof Promise.withResolvers<Next>> | undefined;
   /** Calls resolve in their order. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -62,7 +62,7 @@ class Watch {
     this.#failure = undefined;
     if (failure !== undefined) return Promise.reject(failure.error);
     if (this.#hasEnded) return Promise.resolve(DONE);
-    this.#pendingCall = withResolvers<Next>();
+    this.#pendingCall = Promise.withResolvers<Next>();
     if (this.#open === undefined) this.#open = this.#begin();
     else this.#loop.resume(this.#open);
     return this.#pendingCall.promise;

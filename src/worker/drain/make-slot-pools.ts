@@ -22,12 +22,7 @@ export function makeSlotPools(
   sizes: PoolSizes,
   bytes: ByteBudget,
 ): SlotPool[] {
-  const groups = new Map<string, Registration[]>();
-  for (const registration of registrations) {
-    const group = groupOf(registration);
-    groups.set(group, [...(groups.get(group) ?? []), registration]);
-  }
-  const drafts = [...groups.values()].map((group) => {
+  const drafts = [...Map.groupBy(registrations, groupOf).values()].map((group) => {
     const { resource, concurrency } = group[0]!;
     const shared = resource === null ? sizes.concurrency : sizes.resources.get(resource)!;
     const slots = resource === null ? (concurrency ?? shared) : shared;
