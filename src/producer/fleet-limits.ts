@@ -1,9 +1,10 @@
 /** Limits on how many tasks of one key run or start, over all workers. */
+import { type CompleteChecks, checkOptions, integerFrom, optional } from "../core/check-options.ts";
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { MAX_LIMITS_KEY_BYTES } from "../core/index-limits.ts";
 import type { LimitRow } from "../core/operations/submit.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
-import { integer, onlyKnown, text } from "../core/validate.ts";
+import { text } from "../core/validate.ts";
 
 /** At most `count` starts in any `perMs` milliseconds. */
 export interface RateLimit {
@@ -32,26 +33,20 @@ export interface TaskLimits<Payload = unknown> extends Omit<FleetLimits, "key"> 
   readonly key: string | ((payload: Payload) => string);
 }
 
-const LIMIT_OPTIONS = Object.keys({ key: true, concurrency: true, rate: true } satisfies Record<
-  keyof FleetLimits,
-  true
->);
-const RATE_OPTIONS = Object.keys({ count: true, perMs: true } satisfies Record<keyof RateLimit, true>);
+const RATE = {
+  count: integerFrom(1, 1_000_000),
+  perMs: integerFrom(1, MAX_TIMER_MS),
+} satisfies CompleteChecks<RateLimit>;
+const LIMITS = {
+  key: (option: string, key: unknown) => typeof key === "function" || text(option, key, MAX_LIMITS_KEY_BYTES),
+  concurrency: optional(integerFrom(1, 1_000_000)),
+  rate: optional((option, rate) => checkOptions(option, rate as RateLimit, RATE, `${option}.`)),
+} satisfies CompleteChecks<FleetLimits>;
 
 /** @throws {InvalidArgument} naming the option that is out of range. */
 export function checkLimits<Limits extends TaskLimits<never>>(limits: Limits): Limits {
-  onlyKnown("limits", limits, LIMIT_OPTIONS);
-  const { key, concurrency, rate } = limits;
-  if (typeof key !== "function") text("limits.key", key, MAX_LIMITS_KEY_BYTES);
-  if (concurrency === undefined && rate === undefined) {
-    throw new InvalidArgument("limits needs concurrency or rate");
-  }
-  if (concurrency !== undefined) integer("limits.concurrency", concurrency, 1, 1_000_000);
-  if (rate !== undefined) {
-    onlyKnown("limits.rate", rate, RATE_OPTIONS);
-    integer("limits.rate.count", rate?.count, 1, 1_000_000);
-    integer("limits.rate.perMs", rate?.perMs, 1, MAX_TIMER_MS);
-  }
+  const { concurrency, rate } = checkOptions("limits", limits, LIMITS, "limits.");
+  if (concurrency === null && rate === null) throw new InvalidArgument("limits needs concurrency or rate");
   return limits;
 }
 

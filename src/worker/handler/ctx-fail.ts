@@ -1,11 +1,18 @@
 /** Turns the arguments of `ctx.fail(reason, options)` into an error envelope and a delay. */
 
+import {
+  type CompleteChecks,
+  checkOptions,
+  integerFrom,
+  optional,
+  unchecked,
+} from "../../core/check-options.ts";
 import { isErrorLike } from "../../core/errors/describe-error.ts";
 import { envelope, envelopeOf, mergeDetails } from "../../core/errors/error-envelope.ts";
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { JsonTarget } from "../../core/json/json.ts";
 import type { ErrorEnvelope } from "../../core/task.ts";
-import { integer, MAX_DELAY_MS, onlyKnown, text } from "../../core/validate.ts";
+import { MAX_DELAY_MS, text } from "../../core/validate.ts";
 
 /** Options of `ctx.fail`. Each overrides the same field of the reason. */
 export interface FailOptions {
@@ -30,20 +37,20 @@ export interface FailEnvelope extends Partial<Omit<ErrorEnvelope, "message" | "d
   readonly details?: unknown;
 }
 
-const FAIL_OPTIONS = Object.keys({
-  retryable: true,
-  code: true,
-  details: true,
-  delayMs: true,
-} satisfies Record<keyof FailOptions, true>);
+const FAIL = {
+  retryable: checkFlag,
+  code: optional(text),
+  details: unchecked, // merged with those of the reason
+  delayMs: optional(integerFrom(0, MAX_DELAY_MS)),
+} satisfies CompleteChecks<FailOptions>;
 
-const ENVELOPE_FIELDS = Object.keys({
-  type: true,
-  code: true,
-  message: true,
-  retryable: true,
-  details: true,
-} satisfies Record<keyof FailEnvelope, true>);
+const ENVELOPE = {
+  type: optional(text),
+  code: optional(text),
+  message: unchecked,
+  retryable: checkFlag,
+  details: unchecked,
+} satisfies CompleteChecks<FailEnvelope>;
 
 /**
  * The envelope and the delay of `ctx.fail(reason, options)`; null if the options have no delay.
@@ -55,19 +62,15 @@ export function failureOf(
   options: FailOptions | undefined,
   target: JsonTarget,
 ): { error: ErrorEnvelope; delayMs: number | null } {
-  onlyKnown("fail", options, FAIL_OPTIONS);
-  const { retryable, code, details, delayMs } = options ?? {};
+  const { retryable, code, details, delayMs } = checkOptions("fail", options, FAIL);
   const error = reasonOf(reason, target);
   const given = {
     ...error,
-    retryable: flag("retryable", retryable) ?? error.retryable,
-    code: code === undefined ? error.code : text("code", code),
+    retryable: retryable ?? error.retryable,
+    code: code ?? error.code,
     details: details === undefined ? error.details : mergeDetails(details, error.details, target),
   };
-  return {
-    error: given,
-    delayMs: delayMs === undefined ? null : integer("delayMs", delayMs, 0, MAX_DELAY_MS),
-  };
+  return { error: given, delayMs };
 }
 
 function reasonOf(reason: unknown, target: JsonTarget): ErrorEnvelope {
@@ -89,14 +92,12 @@ function isError(reason: unknown): boolean {
 }
 
 function envelopeFrom(given: FailEnvelope, target: JsonTarget): ErrorEnvelope {
-  onlyKnown("the envelope of fail", given, ENVELOPE_FIELDS);
-  const type = given.type === undefined ? "TaskError" : text("type", given.type);
-  const code = given.code === undefined ? "task_error" : text("code", given.code);
+  const { type, code, retryable } = checkOptions("the envelope of fail", given, ENVELOPE);
   const details = mergeDetails(given.details, {}, target);
-  return envelope(type, code, given.message, flag("retryable", given.retryable) ?? true, details);
+  return envelope(type ?? "TaskError", code ?? "task_error", given.message, retryable ?? true, details);
 }
 
-function flag(name: string, value: unknown): boolean | undefined {
+function checkFlag(name: string, value: unknown): boolean | undefined {
   if (value === undefined || typeof value === "boolean") return value;
   throw new InvalidArgument(`${name} of fail must be true or false, got ${typeof value}`);
 }
