@@ -9,6 +9,11 @@ export type Check<T> = (option: string, value: unknown) => T;
 /** A table that has all of these options and no other; use it with `satisfies`. */
 export type CompleteChecks<Options> = Checks<{ readonly [Option in keyof Options]: unknown }>;
 
+/** What a table makes of the options. */
+export type Checked<Table> = {
+  readonly [Option in keyof Table]: Table[Option] extends Check<infer T> ? T : never;
+};
+
 /** The checks whose results are `Checked`. */
 export type Checks<Checked> = { readonly [Option in keyof Checked]-?: Check<Checked[Option]> };
 
@@ -40,6 +45,11 @@ export function integerFrom(min: number, max?: number, fallback?: number): Check
 /** What `check` accepts; null if it is not given. */
 export function optional<T>(check: Check<T>): Check<T | null> {
   return (option, value) => (value === undefined ? null : check(option, value));
+}
+
+/** What `check` accepts; `fallback` only for undefined. */
+export function withDefault<T>(check: Check<T>, fallback: T): Check<T> {
+  return (option, value = fallback) => check(option, value);
 }
 
 /** Milliseconds; null if they are not given. */

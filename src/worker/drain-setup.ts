@@ -1,11 +1,18 @@
 /** How the two kinds of drain are set up: a short one for `worker.drain`, and a continuous one for `worker.run`. */
 
+import {
+  type CompleteChecks,
+  checkOptions,
+  integerFrom,
+  optional,
+  unchecked,
+} from "../core/check-options.ts";
 import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import { NEVER, NO_LIMIT } from "../core/infinity.ts";
 import { monotonicMs, toMonotonicMs } from "../core/monotonic-clock.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
-import { instant, integer, onlyKnown, optionalSignal } from "../core/validate.ts";
+import { instant, integer, optionalSignal } from "../core/validate.ts";
 import type { ContinuousMode, DrainSettings } from "./drain/drain-settings.ts";
 import type { Registration } from "./handler/registration.ts";
 import type { Registrations } from "./handler/registrations.ts";
@@ -38,21 +45,20 @@ export interface DrainOptions {
   readonly lingerMs?: number | undefined;
 }
 
-const DRAIN_OPTIONS = Object.keys({
-  budgetMs: true,
-  deadline: true,
-  signal: true,
-  maxTasks: true,
-  maxQueries: true,
-  lingerMs: true,
-} satisfies Record<keyof DrainOptions, true>);
-
 /** The settings in which the drains of one worker differ. */
 export type DrainSetup = Omit<DrainSettings, keyof WorkerSettings | "wadi" | "hints" | "unreturned"> &
   Pick<DrainSettings, "leaseMs">;
 
 const DEFAULT_BUDGET_MS = 25_000;
 const DEFAULT_LINGER_MS = 2000;
+const DRAIN = {
+  budgetMs: unchecked, // with deadline, by deadlineOf
+  deadline: unchecked,
+  signal: (_, signal) => optionalSignal(signal),
+  maxTasks: optional(integerFrom(1)),
+  maxQueries: optional(integerFrom(10)),
+  lingerMs: integerFrom(0, MAX_TIMER_MS, DEFAULT_LINGER_MS),
+} satisfies CompleteChecks<DrainOptions>;
 /** A lease outlasts its invocation by this, so that the last settlement still comes under it. */
 const LEASE_MARGIN_MS = 5_000;
 /** Time kept at the end to settle the tasks that were stopped. */
@@ -65,9 +71,8 @@ export function shortDrain(
   { leaseMs }: WorkerSettings,
   executor: Executor,
 ): DrainSetup {
-  onlyKnown("drain", options, DRAIN_OPTIONS);
+  const { signal, maxTasks, maxQueries, lingerMs } = checkOptions("drain", options, DRAIN);
   const all = handlers.required("drain");
-  const { maxTasks, signal, lingerMs } = options;
   const nowMs = monotonicMs();
   const deadlineMs = deadlineOf(options, nowMs);
   const budgetMs = Math.max(0, deadlineMs - nowMs);
@@ -85,10 +90,10 @@ export function shortDrain(
     leaseMs: Math.min(leaseMs, budgetMs + LEASE_MARGIN_MS),
     deadlineMs,
     reserveMs,
-    maxTasks: maxTasks === undefined ? Number.MAX_SAFE_INTEGER : integer("maxTasks", maxTasks, 1),
-    maxQueries: maxQueriesOf(options, executor),
-    signal: optionalSignal(signal),
-    lingerMs: integer("lingerMs", lingerMs ?? DEFAULT_LINGER_MS, 0, MAX_TIMER_MS),
+    maxTasks: maxTasks ?? Number.MAX_SAFE_INTEGER,
+    maxQueries: maxQueries ?? executor.limits.maxQueries ?? NO_LIMIT,
+    signal,
+    lingerMs,
     continuous: null,
   };
 }
@@ -119,10 +124,4 @@ function deadlineOf({ budgetMs, deadline }: DrainOptions, nowMs: number): number
     return nowMs + integer("budgetMs", budgetMs ?? DEFAULT_BUDGET_MS, 1, MAX_TIMER_MS);
   if (budgetMs !== undefined) throw new InvalidArgument("pass either budgetMs or deadline, not both");
   return toMonotonicMs(instant("deadline", deadline));
-}
-
-/** How many statements a short drain may send. */
-function maxQueriesOf({ maxQueries }: DrainOptions, { limits }: Executor): number {
-  if (maxQueries !== undefined) return integer("maxQueries", maxQueries, 10);
-  return limits.maxQueries ?? NO_LIMIT;
 }

@@ -6,7 +6,7 @@ export interface PollPaceOptions {
   readonly pollMs: number;
   readonly maxPollMs: number;
   /** Most queries of this wait. @default what the driver's limits allow */
-  readonly maxQueries?: number | undefined;
+  readonly maxQueries?: number | null | undefined;
 }
 
 const GROWTH = 1.5;

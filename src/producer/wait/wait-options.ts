@@ -1,6 +1,13 @@
 /** The options of a wait, and their checks. */
+import {
+  type CompleteChecks,
+  checkOptions,
+  integerFrom,
+  optional,
+  withDefault,
+} from "../../core/check-options.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
-import { integer, onlyKnown, optionalSignal } from "../../core/validate.ts";
+import { optionalSignal } from "../../core/validate.ts";
 
 /** How long a wait lasts, and how often it polls. */
 export interface WaitOptions {
@@ -32,31 +39,28 @@ export interface CallTaskOptions extends WaitOptions {
   readonly id?: string | undefined;
 }
 
-export const WAIT_OPTIONS = Object.keys({
-  timeoutMs: true,
-  signal: true,
-  pollMs: true,
-  maxPollMs: true,
-  maxQueries: true,
-} satisfies Record<keyof WaitOptions, true>);
+const PAUSE_MS = integerFrom(1, MAX_TIMER_MS);
+const WAIT = {
+  timeoutMs: withDefault(integerFrom(0), 30_000),
+  signal: (_, signal) => optionalSignal(signal),
+  pollMs: withDefault(PAUSE_MS, 100),
+  maxPollMs: withDefault(PAUSE_MS, 500),
+  maxQueries: optional(integerFrom(1)),
+} satisfies CompleteChecks<WaitOptions>;
+export const WAIT_OPTIONS = Object.keys(WAIT);
 
 /** The options of a wait with their defaults. */
 export interface CheckedWait {
   readonly timeoutMs: number;
   readonly pollMs: number;
   readonly maxPollMs: number;
-  readonly maxQueries: number | undefined;
+  readonly maxQueries: number | null;
   readonly signal: AbortSignal | undefined;
 }
 
 /** @throws {InvalidArgument} if an option is out of range, or the signal's reason if it is aborted already. */
-export function checkWait(options: WaitOptions = {}, what = "wait"): CheckedWait {
-  onlyKnown(what, options, WAIT_OPTIONS);
-  const { timeoutMs = 30_000, pollMs = 100, maxPollMs = 500, maxQueries, signal } = options;
-  optionalSignal(signal)?.throwIfAborted();
-  integer("timeoutMs", timeoutMs, 0);
-  integer("pollMs", pollMs, 1, MAX_TIMER_MS);
-  integer("maxPollMs", maxPollMs, 1, MAX_TIMER_MS);
-  if (maxQueries !== undefined) integer("maxQueries", maxQueries, 1);
-  return { timeoutMs, pollMs, maxPollMs, maxQueries, signal };
+export function checkWait(options?: WaitOptions, what = "wait"): CheckedWait {
+  const wait = checkOptions(what, options, WAIT);
+  wait.signal?.throwIfAborted();
+  return wait;
 }

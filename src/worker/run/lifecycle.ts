@@ -1,8 +1,16 @@
 /** How a worker starts and stops: `run`, `serve`, `background` and `stop`, with their options. */
 
+import {
+  type Checked,
+  type CompleteChecks,
+  checkOptions,
+  integerFrom,
+  unchecked,
+  withDefault,
+} from "../../core/check-options.ts";
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import { MAX_TIMER_MS } from "../../core/timers.ts";
-import { integer, onlyKnown, optionalSignal } from "../../core/validate.ts";
+import { optionalSignal } from "../../core/validate.ts";
 import type { DrainSummary } from "../drain-summary.ts";
 import type { Runner } from "./runner.ts";
 import type { WorkerStats } from "./stats.ts";
@@ -30,15 +38,15 @@ export interface ServeOptions extends RunOptions {
   readonly process?: ProcessLike | undefined;
 }
 
-const STOP_OPTIONS = Object.keys({ graceMs: true } satisfies Record<keyof StopOptions, true>);
-const RUN_OPTIONS = Object.keys({ signal: true, graceMs: true } satisfies Record<keyof RunOptions, true>);
-const SERVE_OPTIONS = Object.keys({
-  signal: true,
-  graceMs: true,
-  process: true,
-} satisfies Record<keyof ServeOptions, true>);
-
-const DEFAULT_GRACE_MS = 10_000;
+const STOP = {
+  graceMs: withDefault(integerFrom(0, MAX_TIMER_MS), 10_000),
+} satisfies CompleteChecks<StopOptions>;
+const RUN = {
+  ...STOP,
+  signal: (_: string, signal: unknown) => optionalSignal(signal),
+} satisfies CompleteChecks<RunOptions>;
+type CheckedRun = Checked<typeof RUN>;
+const SERVE = { ...RUN, process: unchecked } satisfies CompleteChecks<ServeOptions>;
 
 /** Starts and stops the runs of a worker, one run at a time. */
 export class Lifecycle {
@@ -66,16 +74,15 @@ export class Lifecycle {
   }
 
   async run(options?: RunOptions): Promise<DrainSummary> {
-    onlyKnown("run", options, RUN_OPTIONS);
-    const { runner, release } = this.#start(options);
+    const { runner, release } = this.#start(checkOptions("run", options, RUN));
     return runner.done.finally(release);
   }
 
   async serve(options?: ServeOptions): Promise<DrainSummary> {
-    onlyKnown("serve", options, SERVE_OPTIONS);
+    const checked = checkOptions("serve", options, SERVE);
     const process = options?.process ?? thisProcess();
-    const { runner, release } = this.#start(options);
-    const releaseSignals = handleStopSignals(process, () => runner.stop(graceOf(options)));
+    const { runner, release } = this.#start(checked);
+    const releaseSignals = handleStopSignals(process, () => runner.stop(checked.graceMs));
     return runner.done.finally(() => {
       release();
       releaseSignals();
@@ -83,10 +90,10 @@ export class Lifecycle {
   }
 
   async background<T>(fn: () => T | Promise<T>, options?: RunOptions): Promise<T> {
-    onlyKnown("background", options, RUN_OPTIONS);
+    const checked = checkOptions("background", options, RUN);
     if (typeof fn !== "function") throw new InvalidArgument("background takes a function");
-    const grace = { graceMs: graceOf(options) };
-    const { runner, release } = this.#start(options);
+    const grace = { graceMs: checked.graceMs };
+    const { runner, release } = this.#start(checked);
     const done = runner.done.finally(release);
     done.catch(() => {}); // it may fail before `fn` ends; it is awaited after that
     let result: T;
@@ -102,17 +109,14 @@ export class Lifecycle {
   }
 
   async stop(options?: StopOptions): Promise<void> {
-    onlyKnown("stop", options, STOP_OPTIONS);
-    const graceMs = graceOf(options);
+    const { graceMs } = checkOptions("stop", options, STOP);
     const runner = this.#runner;
     if (runner === null) return;
     runner.stop(graceMs);
     await runner.done.catch(() => {}); // the caller of `run` gets the error
   }
 
-  #start(options: RunOptions = {}): { runner: Runner; release: () => void } {
-    const signal = optionalSignal(options.signal);
-    const graceMs = graceOf(options);
+  #start({ signal, graceMs }: CheckedRun): { runner: Runner; release: () => void } {
     if (this.isRunning) {
       throw new InvalidArgument("this worker runs already; stop it first");
     }
@@ -132,8 +136,4 @@ export class Lifecycle {
     if (signal?.aborted) stop();
     return { runner, release: () => signal?.removeEventListener("abort", stop) };
   }
-}
-
-function graceOf({ graceMs = DEFAULT_GRACE_MS }: StopOptions = {}): number {
-  return integer("graceMs", graceMs, 0, MAX_TIMER_MS);
 }
