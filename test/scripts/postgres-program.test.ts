@@ -20,7 +20,7 @@ describe.skipIf(!isRoot)(
       cpSync(NATIVE, join(home, NATIVE), { recursive: true, verbatimSymlinks: true });
       symlinkSync(join(process.cwd(), "node_modules/pg"), join(home, "node_modules/pg"));
       mkdirSync(join(home, "support"));
-      for (const file of ["postgres.ts", "postgres-program.ts"]) {
+      for (const file of ["postgres.ts", "postgres-program.ts", "free-port.ts"]) {
         cpSync(`testing/${file}`, join(home, "support", file));
       }
       writeFileSync(join(home, "package.json"), '{ "type": "module" }');
