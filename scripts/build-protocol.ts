@@ -2,6 +2,7 @@
 // system. `--check` writes nothing and fails if a checked-in module is stale.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readOptions } from "./options.ts";
 import {
   type Migration,
   type Protocol,
@@ -41,9 +42,12 @@ function render(): Record<string, string> {
   };
 }
 
+const { check } = readOptions("build:protocol", {
+  check: { about: "write nothing, and fail if a compiled module is stale" },
+});
 for (const [file, text] of Object.entries(render())) {
   const path = join(ROOT, file);
-  if (!process.argv.includes("--check")) writeFileSync(path, text);
+  if (!check) writeFileSync(path, text);
   else if (readFileSync(path, "utf8") !== text) {
     console.error(`${file} is stale: run \`npm run build:protocol\` and commit the result`);
     process.exitCode = 1;

@@ -19,6 +19,7 @@ const BAD: Bad[] = [
 const TOOLS: [file: string, name: string, bad: Bad[]][] = [
   ["scripts/demo.ts", "demo", [["--json=1", "'--json' does not take an argument"]]],
   ["scripts/dev-cloudflare.ts", "dev:cloudflare", []],
+  ["scripts/build-protocol.ts", "build:protocol", [["--check=1", "'--check' does not take an argument"]]],
   [
     "scripts/conformance.ts",
     "conformance",
