@@ -14,7 +14,7 @@ const BANNED: Readonly<Record<string, RegExp>> = {
     /\bof (?:(?:its|their|one's|an application's) own|yours)\b/i,
   "beside (in addition to, next to)": /\bbeside\b/i,
   "but for (except)": /\bbut for\b/i,
-  "ran out, of a lease (expired)": /\bleases? (?:ran|runs?|has run|have run) out\b/i,
+  "ran out, of a lease (expired)": /\bleases? (?:ran|runs?|that run|has run|have run|had run) out\b/i,
   "a look, of a poll (poll)": /\b(?:a|the|each|every|next|this|first|last) looks?\b/i,
   "survive (recover, continue, keep)": /\bsurviv(?:e|es|ed|ing)\b/i,
   "hear, heard (be notified)": /\b(?:hears?|heard|hearing)\b/i,
@@ -38,6 +38,7 @@ const FILES = globSync(
     "{docs,functions,examples,protocol}/**/*.md",
     "{src,test,testing,scripts,bench,functions,examples}/**/*.ts",
     "protocol/**/*.sql",
+    "*.toml",
   ],
   { exclude: ["**/node_modules/**", "**/generated/**", "src/protocol/**", THIS_FILE] },
 );

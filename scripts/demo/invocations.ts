@@ -97,7 +97,7 @@ export class Invocations {
 
 function describe(summary: DrainSummary): string {
   const parts = [`ran ${summary.claimed} tasks (round trips: ${summary.roundTrips})`];
-  if (summary.recovered > 0) parts.push(`took ${summary.recovered} back whose lease had run out`);
+  if (summary.recovered > 0) parts.push(`took ${summary.recovered} back whose lease had expired`);
   if (summary.retried > 0) parts.push(`queued ${summary.retried} again`);
   if (summary.lost > 0) parts.push(`lost ${summary.lost}`);
   const rest = summary.more

@@ -100,7 +100,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg", "neon-http"]))("
     expect(await take(["a"])).toEqual([]);
   });
 
-  test("released tasks and leases that run out make room again", async () => {
+  test("released tasks and expired leases make room again", async () => {
     await submit("a", 4, { key: "k", concurrency: 2 });
     await settle(await take(["a"]), "release");
     expect(await take(["a"])).toHaveLength(2);
