@@ -1,7 +1,8 @@
 /** Options as a table: which ones there are, what each accepts, and its default. */
 
+import { InvalidArgument } from "./errors/errors.ts";
 import { MAX_TIMER_MS } from "./timers.ts";
-import { integer, onlyKnown } from "./validate.ts";
+import { integer, onlyKnown, show } from "./validate.ts";
 
 /** Checks the value of an option, which is undefined if it was not given, and returns the value to use. */
 export type Check<T> = (option: string, value: unknown) => T;
@@ -29,7 +30,7 @@ export function checkOptions<Checked>(
   checks: Checks<Checked>,
   prefix = "",
 ): Checked {
-  onlyKnown(what, options, Object.keys(checks));
+  onlyKnown(what, options, Object.keys(checks), prefix === "" ? undefined : what);
   const values = Object.entries<Check<unknown>>(checks).map(([option, check]) => [
     option,
     check(prefix + option, options?.[option as never]),
@@ -54,6 +55,12 @@ export function withDefault<T>(check: Check<T>, fallback: T): Check<T> {
 
 /** Milliseconds; null if they are not given. */
 export const optionalMs: Check<number | null> = optional(integerFrom(1, MAX_TIMER_MS));
+
+/** A function, or undefined. */
+export function optionalFunction<T>(option: string, value: unknown): T {
+  if (value === undefined || typeof value === "function") return value as T;
+  throw new InvalidArgument(`${option} must be a function, got ${show(value)}`);
+}
 
 /** An option that is checked elsewhere. */
 export const unchecked: Check<never> = (_, value) => value as never;

@@ -22,7 +22,7 @@ export function checkIndexed(option: string, text: string, maxBytes = MAX_INDEXE
   if (bytes <= maxBytes) return text;
   throw new InvalidArgument(
     `${option} must be at most ${maxBytes} bytes of UTF-8, which every database can index, got ${bytes}; ` +
-      "shorten it or pass a hash of it",
+      `shorten it${option.endsWith("key") ? " or pass a hash of it" : ""}`,
   );
 }
 

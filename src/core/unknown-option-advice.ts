@@ -14,10 +14,10 @@ const SUBMIT: Names = { runAtDelayMs: "delayMs", ...belongTo("new Wadi", "keysAc
 const WAIT: Names = { waitTimeoutMs: "timeoutMs", pollIntervalMs: "pollMs", maxPollIntervalMs: "maxPollMs" };
 const OF_THE_CLIENT: Names = {
   ...belongTo("new Wadi", "maxQueueDepth", "maxQueueWaitMs"),
-  queuePollIntervalMs: "not needed: maxQueueWaitMs of new Wadi is enough",
+  queuePollIntervalMs: "not needed: maxQueueWaitMs is enough",
   ...belongTo("the driver, as in betterSqlite3(db, { busyTimeoutMs })", "busyTimeoutMs"),
   ...belongTo("the driver, as in pg(pool, { schema })", "schema"),
-  ...belongTo("the pool that the driver takes", "max"),
+  ...belongTo("the driver's pool", "max"),
 };
 
 /** Options that a call takes in a separate object after its options. */
@@ -36,6 +36,7 @@ const RENAMED: Readonly<Record<string, Names>> = {
   ...forEach(["wait", "waitByKey", "waitMany", "waitManyByKey", "watch", "watchByKey"], WAIT),
   "new Wadi": {
     ...OF_THE_CLIENT,
+    retry: "requestRetry",
     ...belongTo("new Worker, or wadi.sweep(rules)", "retention"),
   },
   "new Worker": {
@@ -44,8 +45,8 @@ const RENAMED: Readonly<Record<string, Names>> = {
     pollIntervalMs: "pollMs",
     retryBackoffMs: "backoff: { baseMs }",
     retryBackoffMaxMs: "backoff: { capMs }",
-    claimBatch: "not needed: a claim fills the free slots, and prefetch claims ahead of them",
-    heartbeatIntervalMs: "not needed: leases are renewed in time for leaseMs",
+    claimBatch: "not needed: a claim fills the free slots",
+    heartbeatIntervalMs: "not needed: leases are renewed in time",
     retentionIntervalMs: "sweepMs",
     ...belongTo("drain", "budgetMs", "deadline", "lingerMs", "maxTasks", "maxQueries"),
     ...belongTo("run, serve or stop", "graceMs"),

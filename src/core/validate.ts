@@ -86,6 +86,12 @@ export function optionalSignal(value: unknown): AbortSignal | undefined {
   throw new InvalidArgument(`signal must be an AbortSignal, got ${found}`);
 }
 
+/** Checks an option that is true, false or undefined. */
+export function optionalFlag(option: string, value: unknown): boolean | undefined {
+  if (value === undefined || typeof value === "boolean") return value;
+  throw new InvalidArgument(`${option} must be true or false, got ${show(value)}`);
+}
+
 /** Checks that the value is one of the allowed words. */
 export function oneOf<T extends string>(option: string, value: unknown, allowed: readonly T[]): T {
   if (!allowed.includes(value as T)) {
@@ -95,13 +101,23 @@ export function oneOf<T extends string>(option: string, value: unknown, allowed:
   return value as T;
 }
 
-/** Checks that options are an object with known fields only, so that a misspelt option is not ignored. */
-export function onlyKnown(what: string, value: object | undefined, known: readonly string[]): void {
+/** Checks that a value is an object with named fields. */
+export function requireRecord(what: string, value: unknown): void {
+  if (!isRecord(value)) throw new InvalidArgument(`${what} must be an object, got ${show(value)}`);
+}
+
+/**
+ * Checks that options are an object with known fields only, so that a misspelt option is not ignored.
+ * @param bag Names the object in messages.
+ */
+export function onlyKnown(
+  what: string,
+  value: object | undefined,
+  known: readonly string[],
+  bag = `the options of ${what}`,
+): void {
   if (value === undefined) return;
-  if (!isRecord(value)) {
-    const bag = /^(a|the) /.test(what) ? what : `the options of ${what}`;
-    throw new InvalidArgument(`${bag} must be an object, got ${show(value)}`);
-  }
+  requireRecord(bag, value);
   for (const field of Object.keys(value)) {
     if (!known.includes(field)) {
       const renamed = unknownOptionAdvice(what, field, known);

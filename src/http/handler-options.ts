@@ -1,8 +1,15 @@
 /** The options of `createHandler`, and their checks. */
 
+import {
+  type CompleteChecks,
+  checkOptions,
+  integerFrom,
+  optionalFunction,
+  unchecked,
+} from "../core/check-options.ts";
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
-import { integer, onlyKnown, show } from "../core/validate.ts";
+import { show } from "../core/validate.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import type { Worker } from "../worker/worker.ts";
@@ -38,37 +45,7 @@ export interface HttpHandlerOptions {
   readonly onError?: ((error: unknown) => unknown) | undefined;
 }
 
-const HANDLER_OPTIONS = Object.keys({
-  wadi: true,
-  worker: true,
-  tasks: true,
-  secret: true,
-  cronSecret: true,
-  secretHint: true,
-  basePath: true,
-  budgetMs: true,
-  maxWaitMs: true,
-  maxBodyBytes: true,
-  maxBodyMs: true,
-  onError: true,
-} satisfies Record<keyof HttpHandlerOptions, true>);
-
-/** Checks the options and fills in the defaults. @throws {InvalidArgument} naming the option that is wrong. */
-export function checkHandler(options: HttpHandlerOptions) {
-  if (options?.wadi === undefined) {
-    throw new InvalidArgument("createHandler needs wadi: a Wadi, or a function that returns one");
-  }
-  onlyKnown("createHandler", options, HANDLER_OPTIONS);
-  const budgetMs = integer("budgetMs", options.budgetMs ?? 20_000, 1);
-  const maxWaitMs = integer("maxWaitMs", options.maxWaitMs ?? 25_000, 0);
-  const maxBodyBytes = integer("maxBodyBytes", options.maxBodyBytes ?? 2 * 1024 * 1024, 1);
-  const maxBodyMs = integer("maxBodyMs", options.maxBodyMs ?? 10_000, 1, MAX_TIMER_MS);
-  const basePath = checkBasePath(options.basePath);
-  checkParts(options);
-  return { tasks: options.tasks, maxBodyBytes, maxBodyMs, basePath, budgetMs, maxWaitMs };
-}
-
-function checkBasePath(basePath: unknown = ""): string {
+function checkBasePath(_: string, basePath: unknown = ""): string {
   if (typeof basePath === "string" && (basePath === "" || basePath.startsWith("/"))) {
     return basePath.replace(/\/+$/, "");
   }
@@ -76,14 +53,23 @@ function checkBasePath(basePath: unknown = ""): string {
   throw new InvalidArgument(`basePath must be "" or begin with "/", such as "/api/wadi", got ${found}`);
 }
 
-/** Checks the parts that would otherwise fail in the first request, with a response that does not say why. */
-function checkParts({ wadi, worker, tasks, onError }: HttpHandlerOptions): void {
-  if (typeof wadi !== "function" && typeof wadi?.submit !== "function") {
-    throw new InvalidArgument(`wadi must be a Wadi, or a function that returns one, got ${show(wadi)}`);
-  }
-  if (worker !== undefined && typeof worker !== "function" && typeof worker?.drain !== "function") {
-    throw new InvalidArgument(`worker must be a Worker, or a function that returns one, got ${show(worker)}`);
-  }
+function checkWadi(_: string, wadi: unknown): HttpHandlerOptions["wadi"] {
+  if (isOrMakes(wadi, "submit")) return wadi as Wadi;
+  throw new InvalidArgument(
+    `createHandler needs the option wadi, a Wadi or a function that returns one, got ${show(wadi)}`,
+  );
+}
+
+function checkWorker(_: string, worker: unknown): HttpHandlerOptions["worker"] {
+  if (worker === undefined || isOrMakes(worker, "drain")) return worker as Worker;
+  throw new InvalidArgument(`worker must be a Worker, or a function that returns one, got ${show(worker)}`);
+}
+
+function isOrMakes(value: unknown, method: string): boolean {
+  return typeof value === "function" || typeof (value as never)?.[method] === "function";
+}
+
+function checkTasks(_: string, tasks: unknown): HttpHandlerOptions["tasks"] {
   if (tasks !== undefined && !Array.isArray(tasks)) {
     throw new InvalidArgument(`tasks must be an array of task definitions, got ${show(tasks)}`);
   }
@@ -93,7 +79,26 @@ function checkParts({ wadi, worker, tasks, onError }: HttpHandlerOptions): void 
         `tasks must contain only definitions from defineTask({ name }), got ${show(task)}`,
       );
     }
-  if (onError !== undefined && typeof onError !== "function") {
-    throw new InvalidArgument(`onError must be a function, got ${show(onError)}`);
-  }
+  return tasks;
+}
+
+/** Parts that would otherwise fail in the first request, with a response that does not say why, are checked too. */
+const HANDLER_OPTIONS = {
+  wadi: checkWadi,
+  worker: checkWorker,
+  tasks: checkTasks,
+  secret: unchecked, // by the guard
+  cronSecret: unchecked,
+  secretHint: unchecked,
+  basePath: checkBasePath,
+  budgetMs: integerFrom(1, undefined, 20_000),
+  maxWaitMs: integerFrom(0, undefined, 25_000),
+  maxBodyBytes: integerFrom(1, undefined, 2 * 1024 * 1024),
+  maxBodyMs: integerFrom(1, MAX_TIMER_MS, 10_000),
+  onError: optionalFunction<HttpHandlerOptions["onError"]>,
+} satisfies CompleteChecks<HttpHandlerOptions>;
+
+/** Checks the options and fills in the defaults. @throws {InvalidArgument} naming the option that is wrong. */
+export function checkHandler(options: HttpHandlerOptions) {
+  return checkOptions("createHandler", options, HANDLER_OPTIONS);
 }

@@ -47,18 +47,22 @@ export type HttpHandler = (request: Request, invocation?: HandlerInvocation) => 
  * ```
  */
 export function createHandler(options: HttpHandlerOptions): HttpHandler {
-  const { budgetMs, maxWaitMs, ...limits } = checkHandler(options);
+  const { wadi, worker, budgetMs, maxWaitMs, ...limits } = checkHandler(options);
   const { basePath } = limits;
   const onError = reporter(options.onError ?? logError);
-  const { wadi, worker } = options;
   const connect = async () => (typeof wadi === "function" ? wadi() : wadi);
   const guard = authorizerOf(options, onError);
 
-  function routeOf({ url }: Request): Route | null {
+  function routeOf({ url }: Request): Route {
     const { pathname } = new URL(url);
-    if (!pathname.startsWith(`${basePath}/`)) return null;
-    const route = matchRoute(pathname.slice(basePath.length));
-    return route?.operation === "drain" && worker === undefined ? null : route;
+    const route = pathname.startsWith(`${basePath}/`) ? matchRoute(pathname.slice(basePath.length)) : null;
+    if (route === null) {
+      throw notFound("there is no such route; check the path and the basePath of the handler");
+    }
+    if (route.operation === "drain" && worker === undefined) {
+      throw notFound("this handler has no worker, so it has no /drain; pass worker to createHandler");
+    }
+    return route;
   }
 
   async function drain({ waitUntil, deadline }: HandlerInvocation): Promise<Response> {
@@ -71,12 +75,6 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
 
   async function answer(request: Request, invocation: HandlerInvocation): Promise<Response> {
     const route = routeOf(request);
-    if (route === null)
-      throw new HttpError(
-        404,
-        "NOT_FOUND",
-        "there is no such route; check the path and the basePath of the handler",
-      );
     const allow = [...route.methods, "OPTIONS"].join(", ");
     if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: { allow } });
     if (!route.methods.includes(request.method)) {
@@ -102,6 +100,10 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
     // A HEAD request gets the headers of the GET.
     return request.method === "HEAD" ? new Response(null, response) : response;
   };
+}
+
+function notFound(message: string): HttpError {
+  return new HttpError(404, "NOT_FOUND", message);
 }
 
 /** The client does not read this answer; the status is for logs. */

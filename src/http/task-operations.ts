@@ -49,7 +49,7 @@ export async function submit(
   { tasks, basePath, ...limits }: SubmitLimits,
 ): Promise<Response> {
   const body = await readJsonObject(request, limits);
-  onlyKnown("the body", body, SUBMIT_FIELDS);
+  onlyKnown("the body", body, SUBMIT_FIELDS, "the body");
   const { name, payload, ...options } = body;
   const definition = tasks?.find((candidate) => candidate.name === name);
   if (tasks !== undefined && definition === undefined) {

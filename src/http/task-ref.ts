@@ -13,8 +13,7 @@ export function taskRef({ part }: Route, url: string): TaskRef {
   const { by, encoded } = part;
   const other = by === "key" ? "/keys?key= or /wait?key=" : "/wait?id=";
   if (encoded === "" || encoded === "wait") {
-    const rest = encoded === "" ? "is empty" : 'is "wait", or was "." before "/wait"';
-    throw new InvalidArgument(`the ${by} in the path ${rest}; URLs drop "." and "..", use ${other} instead`);
+    throw new InvalidArgument(`the ${by}s "", "wait", "." and ".." cannot be in a path; use ${other}`);
   }
   let value: string;
   try {

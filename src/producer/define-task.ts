@@ -4,7 +4,7 @@ import { type Checks, checkOptions, integerFrom, optional, optionalMs } from "..
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { checkIndexedTogether } from "../core/index-limits.ts";
 import type { IfWritable, JsonForm } from "../core/json/json-form.ts";
-import { optionalText, show, text } from "../core/validate.ts";
+import { optionalText, requireRecord, show, text } from "../core/validate.ts";
 import { checkLimits, type TaskLimits } from "./fleet-limits.ts";
 import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
 
@@ -128,7 +128,8 @@ export function defineTask(
     readonly limits?: TaskLimits<never> | undefined;
   },
 ): AnyTaskDefinition {
-  const definition = checkOptions("defineTask", options ?? null, DEFINITION);
+  requireRecord("the options of defineTask", options);
+  const definition = checkOptions("defineTask", options, DEFINITION);
   const { queue, name } = definition;
   checkIndexedTogether({ queue, name });
   return definition;
@@ -180,7 +181,9 @@ function schema(option: string, value: unknown): StandardSchemaV1 | null {
   }
   const given = value as StandardSchemaV1 | null;
   if (typeof given?.["~standard"]?.validate !== "function") {
-    throw new InvalidArgument(`${option} must be a Standard Schema (zod, valibot, arktype, ...)`);
+    throw new InvalidArgument(
+      `${option} must be a Standard Schema (zod, valibot, arktype, ...), got ${show(value)}`,
+    );
   }
   return given;
 }

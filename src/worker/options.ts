@@ -6,6 +6,7 @@ import {
   checkOptions,
   integerFrom,
   optional,
+  optionalFunction,
   optionalMs,
   unchecked,
 } from "../core/check-options.ts";
@@ -13,7 +14,7 @@ import { InvalidArgument } from "../core/errors/errors.ts";
 import { MAX_WORKER_NAME_BYTES } from "../core/index-limits.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
 import { ulid } from "../core/ulid.ts";
-import { integer, MAX_DELAY_MS, onlyKnown, show, text } from "../core/validate.ts";
+import { integer, MAX_DELAY_MS, requireRecord, show, text } from "../core/validate.ts";
 import type { ByteLimits } from "./drain/byte-budget.ts";
 import type { PoolSizes } from "./drain/make-slot-pools.ts";
 import { type HandlerDefaults, queuesOf } from "./handler/registration.ts";
@@ -126,9 +127,9 @@ const OPTIONS = {
     checkOptions(option, value as Backoff | undefined, BACKOFF, "backoff."),
   name: (option: string, value: unknown) =>
     text(option, value ?? `wadi-${ulid().slice(-8).toLowerCase()}`, MAX_WORKER_NAME_BYTES),
-  around: checkHook,
-  onEvent: checkHook,
-  onError: checkHook,
+  around: optionalFunction<WorkerHooks["around"]>,
+  onEvent: optionalFunction<WorkerHooks["onEvent"]>,
+  onError: optionalFunction<WorkerHooks["onError"]>,
   logger: checkLogger,
   ...LONG_RUNNING,
 } satisfies CompleteChecks<WorkerOptions>;
@@ -150,22 +151,17 @@ export function checkWorkerOptions(options: WorkerOptions): WorkerSettings {
   };
 }
 
-function checkHook(option: string, hook: unknown): never {
-  if (hook === undefined || typeof hook === "function") return hook as never;
-  throw new InvalidArgument(`${option} must be a function, got ${show(hook)}`);
-}
-
 function checkLogger(_: string, value: unknown): Logger | null {
   const logger = (value === undefined ? console : value) as Logger | null;
   if (logger === null || (typeof logger.error === "function" && typeof logger.warn === "function"))
     return logger;
-  throw new InvalidArgument("logger must be an object with error and warn, or null to log nothing");
+  throw new InvalidArgument("logger must be an object with error and warn, or null");
 }
 
 function checkResources(_: string, value: unknown): ReadonlyMap<string, number> {
   const resources = value as WorkerOptions["resources"];
   if (resources === undefined) return new Map();
-  onlyKnown("resources", resources, Object.keys(resources ?? {}));
+  requireRecord("resources", resources);
   return new Map(
     Object.entries(resources).map(([name, calls]) => [
       text("the name of a resource", name),

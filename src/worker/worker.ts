@@ -82,7 +82,7 @@ export class Worker {
     const registration = register(task, handler, options, this.#settings);
     if (this.#lifecycle.isRunning)
       throw new InvalidArgument(
-        `this worker runs already; register the handler of "${registration.name}" before run() or serve()`,
+        `this worker is already running; register the handler of "${registration.name}" before run() or serve()`,
       );
     this.#handlers.add(registration);
     return this;
@@ -114,7 +114,7 @@ export class Worker {
    * goes on after a database outage (reported to `onError`), and sweeps by `retention`. Resolves after a stop, with a
    * summary.
    *
-   * @throws {InvalidArgument} if an option is out of range, no handler is registered, the worker runs already, or
+   * @throws {InvalidArgument} if an option is out of range, no handler is registered, the worker is already running, or
    *   another worker of this process runs the same tasks; another worker of the same `name` is stopped and replaced
    *   instead.
    * @throws {DriverError} if the database refuses the very first round trip for a reason that another try cannot

@@ -30,7 +30,7 @@ test.each<[driver: string, make: (options: never) => unknown, options: object, m
     "betterSqlite3",
     (options) => betterSqlite3(db, options),
     { synchronous: "off; drop table x" },
-    "synchronous of betterSqlite3 must be one of keep, normal, full, extra, got string",
+    'synchronous of betterSqlite3 must be one of keep, normal, full, extra, got "off; drop table x"',
   ],
   [
     "fromDrizzle",
@@ -42,7 +42,7 @@ test.each<[driver: string, make: (options: never) => unknown, options: object, m
     "libsql",
     (options) => libsql(createClient({ url: ":memory:" }), options),
     { journalMode: "WAL" },
-    "journalMode of libsql must be one of wal, keep, got string",
+    'journalMode of libsql must be one of wal, keep, got "WAL"',
   ],
   [
     "pg",

@@ -35,11 +35,10 @@ describe("every key", () => {
 it("says what to use for a key that a path cannot name", async () => {
   const { call } = openFixture();
   const message = async (path: string) => (await call("GET", path)).body.error.message;
-  expect(await message("/keys/.")).toBe(
-    'the key in the path is empty; URLs drop "." and "..", use /keys?key= or /wait?key= instead',
-  );
-  expect(await message("/keys/./wait")).toMatch(
-    /^the key in the path is "wait", or was "\." .*use \/keys\?key=/,
+  const refusal = 'the keys "", "wait", "." and ".." cannot be in a path; use /keys?key= or /wait?key=';
+  for (const path of ["/keys/.", "/keys/wait", "/keys/./wait"]) expect(await message(path)).toBe(refusal);
+  expect(await message("/tasks/wait")).toBe(
+    'the ids "", "wait", "." and ".." cannot be in a path; use /wait?id=',
   );
   expect(await message("/keys/../wait")).toBe("the query must name the task by id or by key, got neither");
 });

@@ -8,8 +8,8 @@ import { memoryWadi } from "../../testing/memory.ts";
 const wadi = memoryWadi();
 
 test.each<[options: object, message: string]>([
-  [{}, "createHandler needs wadi: a Wadi, or a function that returns one"],
-  [{ wadi: {} }, "wadi must be a Wadi, or a function that returns one, got object"],
+  [{}, "createHandler needs the option wadi, a Wadi or a function that returns one, got undefined"],
+  [{ wadi: {} }, "createHandler needs the option wadi, a Wadi or a function that returns one, got object"],
   [{ wadi, worker: {} }, "worker must be a Worker, or a function that returns one, got object"],
   [{ wadi, tasks: "sum" }, "tasks must be an array of task definitions, got string"],
   [{ wadi, tasks: ["sum"] }, "tasks must contain only definitions from defineTask({ name }), got string"],
@@ -32,4 +32,10 @@ test("a wait that is not a number is refused with its type, and an unknown path 
   expect(lost.body.error.message).toBe(
     "there is no such route; check the path and the basePath of the handler",
   );
+  const undrained = openFixture({ worker: undefined });
+  const drain = await undrained.call("POST", "/drain");
+  expect([drain.status, drain.body.error.message]).toEqual([
+    404,
+    "this handler has no worker, so it has no /drain; pass worker to createHandler",
+  ]);
 });

@@ -152,6 +152,6 @@ it.each([{ name: "a" }, { name: "a", payload: null, limits: { key: "k", concurre
 );
 
 it("refuses to be made without a Wadi, rather than failing each request", () => {
-  expect(() => createHandler({ secret: "x" } as never)).toThrow(/^createHandler needs wadi/);
-  expect(() => createHandler(undefined as never)).toThrow(/^createHandler needs wadi/);
+  expect(() => createHandler({ secret: "x" } as never)).toThrow(/^createHandler needs the option wadi/);
+  expect(() => createHandler(undefined as never)).toThrow(/^createHandler needs the option wadi/);
 });

@@ -129,7 +129,7 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "a definition of nothing",
       () => defineTask(undefined as never),
-      /^the options of defineTask must be an object/,
+      /^the options of defineTask must be an object, got undefined$/,
     ],
     [
       "a payload among many that is not JSON",
@@ -137,6 +137,56 @@ describe("bad input is refused before anything is sent, and the message names it
       /^entry 1 of submitMany: the payload of a at n is a Map/,
     ],
     ["a number for a task", (w) => w.submit(5 as never, 1), /^a task must be a name, .* got 5$/],
+    [
+      "fields of a payload in place of an entry",
+      (w) => w.submitMany("a", [{ n: 1 }] as never),
+      /^entry 0 of submitMany: submit has no option "n"; it takes key, .*; put it into payload$/,
+    ],
+    [
+      "an option of an entry that is none",
+      (w) => w.submitMany("a", [{ payload: 1, prio: 1 }] as never),
+      /^entry 0 of submitMany: submit has no option "prio"; it takes key, .* limits$/,
+    ],
+    ...(["get", "getStatus", "failures", "cancel", "retry"] as const).map((method): (typeof bad)[number] => [
+      `a task for its id in ${method}`,
+      (w) => w[method]({ id: "task_x", name: "a", payload: 1 } as never),
+      /^id must be a string, got a task; pass task\.id$/,
+    ]),
+    [
+      "rules of a sweep that are no list",
+      (w) => w.sweep({ olderThanMs: 1 } as never),
+      /^sweep takes an array of 1 to 16 retention rules, got object$/,
+    ],
+    [
+      "a wrong rule of a sweep",
+      (w) => w.sweep([{ olderThanMs: 1 }, { olderThanMs: -1 }]),
+      /^retention rule 1: olderThanMs must be an integer >= 0, got -1$/,
+    ],
+    [
+      "a debounce that is no object",
+      (w) => w.submit("a", 1, { key: "k", debounce: 5 as never }),
+      /^debounce must be an object, got 5$/,
+    ],
+    [
+      "keysAcrossNames that is no flag",
+      (w) => new Wadi(w.executor, { keysAcrossNames: 1 as never }),
+      /^keysAcrossNames must be true or false, got 1$/,
+    ],
+    [
+      "a metadata hook that is none",
+      (w) => new Wadi(w.executor, { metadata: {} as never }),
+      /^metadata must be a function, got object$/,
+    ],
+    [
+      "resources that are no object",
+      (w) => new Worker(w, { resources: 5 as never }),
+      /^resources must be an object, got 5$/,
+    ],
+    [
+      "a long name of a worker",
+      (w) => new Worker(w, { name: "w".repeat(501) }),
+      /^name must be at most 500 bytes .* got 501; shorten it$/,
+    ],
     ["no clock", (w) => new Wadi(w.executor, { clock: 5 as never }), /^clock must be a function/],
     ["what is no list", (w) => w.submitMany("a", "x" as never), /^submitMany takes an array/],
     ["what is no executor", () => new Wadi({} as never), /^new Wadi takes an executor, such as/],
@@ -195,7 +245,7 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "the bound of a headroom given to the depth",
       (w) => w.queueDepth("q", 500 as never),
-      "the options of queueDepth must be an object, got 500",
+      "queueDepth takes no limit; the room below one is queueHeadroom(queue, maxDepth)",
     ],
     ["a depth of 0", (w) => w.queueHeadroom("q", 0), "maxDepth must be an integer from 1 to 1000000, got 0"],
     [
@@ -227,7 +277,7 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "a schema that is none",
       () => defineTask({ name: "a", payload: {} as never }),
-      "payload must be a Standard Schema (zod, valibot, arktype, ...)",
+      /^payload must be a Standard Schema \(zod, valibot, arktype, ...\), got object$/,
     ],
   ];
   test.each(bad)("%s", async (_what, call, message) => {

@@ -47,6 +47,7 @@ test.each<[string, string, (wadi: Wadi, options: never) => unknown]>([
     (w, o) => new Worker(w).task("a", () => 1).serve(o),
   ],
   ["busyTimeoutMs", "in Wadi it is busyTimeoutMs of the driver", (w, o) => new Wadi(w.executor, o)],
+  ["retry", 'new Wadi has no option "retry"; in Wadi it is requestRetry', (w, o) => new Wadi(w.executor, o)],
   ["schema", "in Wadi it is schema of the driver", (w, o) => new Wadi(w.executor, o)],
 ])("%s is refused with the name that Wadi has for it: %s", async (option, message, act) => {
   await expect((async () => act(wadi, { [option]: 1 } as never))()).rejects.toMatchObject({

@@ -106,37 +106,44 @@ test("rules that never delete anything are refused, before anything is sent", as
 });
 
 test.each<[rules: unknown, message: string]>([
-  [undefined, "retention must be an array of 1 to 16 rules, got undefined"],
-  [[], "retention must be an array of 1 to 16 rules, got 0 rules"],
-  [Array(17).fill({ olderThanMs: 1 }), "retention must be an array of 1 to 16 rules, got 17 rules"],
+  [undefined, "retention must be an array of 1 to 16 retention rules, got undefined"],
+  [[], "retention must be an array of 1 to 16 retention rules, got 0 rules"],
+  [Array(17).fill({ olderThanMs: 1 }), "retention must be an array of 1 to 16 retention rules, got 17 rules"],
   [
     [{ olderThanMs: {} }],
-    "olderThanMs names no status, so that its rule would never delete anything; " +
+    "retention rule 0: olderThanMs names no status, so its rule deletes nothing; " +
       "give succeeded, failed, canceled or one number",
   ],
-  [[{ olderThanMs: -1 }], "olderThanMs must be an integer >= 0, got -1"],
-  [[{ queue: "mail" }], "olderThanMs must be an integer >= 0, got undefined"],
-  [[{ olderThanMs: null }], "olderThanMs must be an integer >= 0, got null"],
-  [[{ olderThanMs: { failed: 0.5 } }], "olderThanMs.failed must be an integer >= 0, got 0.5"],
+  [[{ olderThanMs: -1 }], "retention rule 0: olderThanMs must be an integer >= 0, got -1"],
+  [[{ queue: "mail" }], "retention rule 0: olderThanMs must be an integer >= 0, got undefined"],
+  [[{ olderThanMs: null }], "retention rule 0: olderThanMs must be an integer >= 0, got null"],
+  [
+    [{ olderThanMs: { failed: 0.5 } }],
+    "retention rule 0: olderThanMs.failed must be an integer >= 0, got 0.5",
+  ],
   [
     [{ olderThanMs: { queued: 1 } }],
-    'olderThanMs has no option "queued"; it takes succeeded, failed, canceled',
+    'retention rule 0: olderThanMs has no option "queued"; it takes succeeded, failed, canceled',
   ],
   [
     [{ olderThanMs: 1, status: "running" }],
-    'status must be one of succeeded, failed, canceled, got "running"',
+    'retention rule 0: status must be one of succeeded, failed, canceled, got "running"',
   ],
   [
     [{ olderThanMs: { failed: 1 }, status: "failed" }],
-    "pass either status or olderThanMs by status, not both",
+    "retention rule 0: pass either status or olderThanMs by status, not both",
   ],
   [
     [{ olderThanMs: 1, days: 2 }],
-    'a retention rule has no option "days"; it takes queue, name, status, olderThanMs',
+    'retention rule 0: a retention rule has no option "days"; it takes queue, name, status, olderThanMs',
   ],
-  [[{ olderThanMs: 1, queue: "" }], 'queue must be a non-empty string, got ""'],
-  [["mail"], "a retention rule must be an object, got string"],
-  [[undefined], "a retention rule must be an object, got null"],
+  [[{ olderThanMs: 1, queue: "" }], 'retention rule 0: queue must be a non-empty string, got ""'],
+  [["mail"], "retention rule 0: a retention rule must be an object, got string"],
+  [[undefined], "retention rule 0: a retention rule must be an object, got undefined"],
+  [
+    [{ olderThanMs: 1 }, { olderThanMs: -1 }],
+    "retention rule 1: olderThanMs must be an integer >= 0, got -1",
+  ],
 ])("%j is refused", (rules, message) => {
   expect(() => checkRetention(rules as RetentionRule[])).toThrow(
     expect.objectContaining({ code: "INVALID_ARGUMENT", message }),

@@ -7,6 +7,7 @@ import {
   defineTask,
   type TaskContext,
   type TaskDefinition,
+  TaskError,
   typed,
   type Wadi,
   type Worker,
@@ -177,4 +178,12 @@ test("a function that is generic in the types of a definition compiles", () => {
       wadi.submit(task, payload, { delayMs: 1000 });
     expectTypeOf((await later(plain, { url: "x" })).payload.url).toEqualTypeOf<string>();
   };
+});
+
+test("an unknown option of a TaskError is an error at the option", () => {
+  const _ = () =>
+    new TaskError("x", {
+      // @ts-expect-error: it is retryable
+      retry: false,
+    });
 });

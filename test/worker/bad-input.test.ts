@@ -36,7 +36,7 @@ test("a handler after its options is refused, with the right way round", () => {
   const worker = new Worker(new Wadi(betterSqlite3(new Database(":memory:"))));
   const options = { concurrency: 2 } as never;
   expect(() => worker.task("a", options, (() => 1) as never)).toThrow(
-    /^worker.task takes the handler before its options: task\(name, handler, options\)$/,
+    /^worker.task takes \(name, handler, options\), in this order$/,
   );
 });
 

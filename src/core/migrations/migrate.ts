@@ -87,8 +87,12 @@ const MIGRATE_OPTIONS = Object.keys({
 } satisfies Record<keyof MigrateOptions, true>);
 
 /** The migrations that a database must have under these options. @throws {InvalidArgument} for an unknown option. */
-export function wantedMigrations(protocol: Protocol, options: MigrateOptions = {}): readonly Migration[] {
-  onlyKnown("migrate", options, MIGRATE_OPTIONS);
+export function wantedMigrations(
+  protocol: Protocol,
+  options: MigrateOptions = {},
+  method = "migrate",
+): readonly Migration[] {
+  onlyKnown(method, options, MIGRATE_OPTIONS);
   return options.mixedFleet ? [...protocol.migrations, ...protocol.optionalMigrations] : protocol.migrations;
 }
 

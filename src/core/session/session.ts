@@ -1,7 +1,8 @@
 // The session of a client with its database: deadlines of operations, missing migrations, and requests sent again.
 
 import { backoffDelay } from "../backoff.ts";
-import { type DriverError, InvalidArgument, WadiError } from "../errors/errors.ts";
+import { optionalFunction } from "../check-options.ts";
+import { type DriverError, WadiError } from "../errors/errors.ts";
 import type { ErrorClass, Executor, Row, Statement } from "../executor.ts";
 import { NEVER } from "../infinity.ts";
 import { type MigrateOptions, migrate } from "../migrations/migrate.ts";
@@ -10,7 +11,6 @@ import { monotonicMs } from "../monotonic-clock.ts";
 import { type Operation, type SqlTarget, single } from "../operations/operation.ts";
 import { bind } from "../operations/statement.ts";
 import { sleep } from "../timers.ts";
-import { show } from "../validate.ts";
 import { driverError, isTransient, lateError, mayBeGuard } from "./failure.ts";
 import { meteredExecutor } from "./metered-executor.ts";
 import { type Deadline, deadlineOf, type OperationOptions } from "./operation-options.ts";
@@ -49,11 +49,7 @@ export class Session {
 
   /** @throws {InvalidArgument} if a number of the retry policy is out of range. */
   constructor(executor: Executor, { requestRetry, clock }: SessionOptions = {}) {
-    if (clock !== undefined && typeof clock !== "function") {
-      throw new InvalidArgument(
-        `clock must be a function that returns epoch milliseconds, got ${show(clock)}`,
-      );
-    }
+    optionalFunction("clock", clock);
     this.executor = executor;
     this.#retry = checkRetryOptions(requestRetry);
     this.#clock = clock;

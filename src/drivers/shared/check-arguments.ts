@@ -25,7 +25,9 @@ export function checkOptions<Options extends object>(
       );
     }
     if (value !== undefined && rule !== null && !fits(value, rule)) {
-      throw new InvalidArgument(`${option} of ${driver} must be ${describeRule(rule)}, got ${show(value)}`);
+      throw new InvalidArgument(
+        `${option} of ${driver} must be ${describeRule(rule)}, got ${show(value, rule)}`,
+      );
     }
   }
 }
@@ -35,8 +37,9 @@ function describeRule(rule: NonNullable<Rule>): string {
   return rule === "boolean" ? "true or false" : `one of ${rule.join(", ")}`;
 }
 
-/** A string is not quoted: in place of another option it may be a connection string. */
-function show(value: unknown): string {
+/** Only a string in place of a word is quoted: any other may be a connection string. */
+function show(value: unknown, rule: Rule): string {
+  if (typeof value === "string" && Array.isArray(rule)) return `"${value.slice(0, 40)}"`;
   return typeof value === "number" || typeof value === "boolean" || value === null
     ? String(value)
     : typeof value;

@@ -1,10 +1,11 @@
 /** The entries of a `submitMany`: each goes through the stages of one submit, and errors name the entry. */
 
-import { InvalidArgument, SerializationError } from "../../core/errors/errors.ts";
+import { InvalidArgument } from "../../core/errors/errors.ts";
 import { isRecord } from "../../core/json/is-record.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import { show } from "../../core/validate.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
+import { ofItem } from "../in-item.ts";
 import type { SubmitRequest } from "./prepare-task.ts";
 import type { SubmitEntry } from "./submit-options.ts";
 import { validatePayload } from "./validate-payload.ts";
@@ -28,7 +29,8 @@ export function prepareEntries(
     try {
       return prepare({ task, payload, options });
     } catch (error) {
-      throw ofEntry(error, at);
+      const isBare = payload === undefined && /no option/.test(String(error));
+      throw ofEntry(error, at, isBare ? "; put it into payload" : "");
     }
   });
 }
@@ -54,9 +56,6 @@ export function validateEntries(
   return pending;
 }
 
-function ofEntry(error: unknown, at: number): unknown {
-  const type = [InvalidArgument, SerializationError].find((each) => error instanceof each);
-  if (type === undefined) return error;
-  const { message, cause } = error as Error;
-  return new type(`entry ${at} of submitMany: ${message}`, { cause });
+function ofEntry(error: unknown, at: number, advice?: string): unknown {
+  return ofItem(`entry ${at} of submitMany`, error, advice);
 }

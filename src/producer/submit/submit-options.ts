@@ -93,13 +93,6 @@ export interface SubmitOptions {
 /** One entry of a `submitMany`: a payload, and the options of that task. */
 export type SubmitEntry<Input = unknown> = SubmitOptions & { readonly payload: Input };
 
-export const DEBOUNCE_OPTIONS = Object.keys({
-  delayMs: true,
-  maxDelayMs: true,
-} satisfies Record<keyof DebounceOptions, true>);
-
-export const THROTTLE_OPTIONS = Object.keys({ perMs: true } satisfies Record<keyof ThrottleOptions, true>);
-
 /** For messages about unknown options; a new option does not compile until it is listed. */
 export const SUBMIT_OPTIONS = Object.keys({
   key: true,

@@ -1,5 +1,6 @@
 /** The way of a submit from its arguments to the stored task, in seven stages. */
-import { AlreadyExists, InvalidArgument } from "../../core/errors/errors.ts";
+import { optionalFunction } from "../../core/check-options.ts";
+import { AlreadyExists } from "../../core/errors/errors.ts";
 import { fenceOperation } from "../../core/operations/fence.ts";
 import { fenceTakenKeys } from "../../core/operations/fence-taken-keys.ts";
 import { getTask } from "../../core/operations/read.ts";
@@ -8,6 +9,7 @@ import { type NewTask, type SubmittedTask, submit } from "../../core/operations/
 import { type OperationOptions, refuseOpenTransaction } from "../../core/session/operation-options.ts";
 import { isTooLarge } from "../../core/session/read-by-halves.ts";
 import type { Session } from "../../core/session/session.ts";
+import { optionalFlag } from "../../core/validate.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import type { WadiOptions } from "../wadi-options.ts";
@@ -51,12 +53,8 @@ export class Submitter {
   /** @throws {InvalidArgument} if an option is of the wrong type or out of range. */
   constructor(session: Session, notifier: Notifier, options: SubmitterOptions) {
     const { metadata: hook, keysAcrossNames } = options;
-    if (hook !== undefined && typeof hook !== "function") {
-      throw new InvalidArgument("metadata must be a function of { name, queue }");
-    }
-    if (keysAcrossNames !== undefined && typeof keysAcrossNames !== "boolean") {
-      throw new InvalidArgument("keysAcrossNames must be true or false");
-    }
+    optionalFunction("metadata", hook);
+    optionalFlag("keysAcrossNames", keysAcrossNames);
     this.#session = session;
     this.#notifier = notifier;
     this.#defaults = { hook, keysAcrossNames };

@@ -1,8 +1,10 @@
 /** Retention rules: which finished tasks a sweep deletes. */
+import { type CompleteChecks, checkOptions, optional } from "../../core/check-options.ts";
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { Retention } from "../../core/operations/control.ts";
 import { TERMINAL_STATUSES } from "../../core/task.ts";
-import { integer, oneOf, onlyKnown, optionalText } from "../../core/validate.ts";
+import { integer, oneOf, onlyKnown, optionalText, requireRecord, show } from "../../core/validate.ts";
+import { inItem } from "../in-item.ts";
 
 /** A rule may take three statements, and a sweep has to fit into one request to the database with the lowest limit. */
 const MAX_RULES = 16;
@@ -31,42 +33,45 @@ export interface RetentionRule {
       };
 }
 
-const RULE_FIELDS = Object.keys({
-  queue: true,
-  name: true,
-  status: true,
-  olderThanMs: true,
-} satisfies Record<keyof RetentionRule, true>);
+const RULE = {
+  queue: optionalText,
+  name: optionalText,
+  status: optional((option, value) => oneOf(option, value, TERMINAL_STATUSES)),
+  olderThanMs: (_: string, value: unknown) => value as RetentionRule["olderThanMs"], // by checkRule
+} satisfies CompleteChecks<RetentionRule>;
 
-/** @throws {InvalidArgument} naming the option that is wrong. */
-export function checkRetention(rules: readonly RetentionRule[]): Retention {
+/**
+ * @param expects Begins the message about a value that is no list of rules.
+ * @throws {InvalidArgument} naming the rule and the option that is wrong.
+ */
+export function checkRetention(rules: readonly RetentionRule[], expects = "retention must be"): Retention {
   if (!Array.isArray(rules) || rules.length === 0 || rules.length > MAX_RULES) {
-    const found = Array.isArray(rules) ? `${rules.length} rules` : typeof rules;
-    throw new InvalidArgument(`retention must be an array of 1 to ${MAX_RULES} rules, got ${found}`);
+    const found = Array.isArray(rules) ? `${rules.length} rules` : show(rules);
+    throw new InvalidArgument(`${expects} an array of 1 to ${MAX_RULES} retention rules, got ${found}`);
   }
-  return rules.flatMap((rule: RetentionRule) => {
-    onlyKnown("a retention rule", rule ?? null, RULE_FIELDS);
-    const { status, olderThanMs: age } = rule;
-    const filter = { queue: optionalText("queue", rule.queue), name: optionalText("name", rule.name) };
-    if (typeof age !== "object" || age === null) {
-      const one = status === undefined ? null : oneOf("status", status, TERMINAL_STATUSES);
-      return [{ ...filter, status: one, older_than_ms: integer("olderThanMs", age, 0) }];
-    }
-    if (status !== undefined) {
-      throw new InvalidArgument("pass either status or olderThanMs by status, not both");
-    }
-    onlyKnown("olderThanMs", age, TERMINAL_STATUSES);
-    const ends = TERMINAL_STATUSES.filter((each) => age[each] !== undefined);
-    if (ends.length === 0) {
-      throw new InvalidArgument(
-        "olderThanMs names no status, so that its rule would never delete anything; " +
-          `give ${TERMINAL_STATUSES.join(", ")} or one number`,
-      );
-    }
-    return ends.map((each) => ({
-      ...filter,
-      status: each,
-      older_than_ms: integer(`olderThanMs.${each}`, age[each], 0),
-    }));
-  });
+  return rules.flatMap((rule, at) => inItem(`retention rule ${at}`, () => checkRule(rule)));
+}
+
+function checkRule(rule: RetentionRule): Retention {
+  requireRecord("a retention rule", rule);
+  const { olderThanMs: age, ...filter } = checkOptions("a retention rule", rule, RULE);
+  if (typeof age !== "object" || age === null) {
+    return [{ ...filter, older_than_ms: integer("olderThanMs", age, 0) }];
+  }
+  if (filter.status !== null) {
+    throw new InvalidArgument("pass either status or olderThanMs by status, not both");
+  }
+  onlyKnown("olderThanMs", age, TERMINAL_STATUSES);
+  const ends = TERMINAL_STATUSES.filter((each) => age[each] !== undefined);
+  if (ends.length === 0) {
+    throw new InvalidArgument(
+      "olderThanMs names no status, so its rule deletes nothing; " +
+        `give ${TERMINAL_STATUSES.join(", ")} or one number`,
+    );
+  }
+  return ends.map((each) => ({
+    ...filter,
+    status: each,
+    older_than_ms: integer(`olderThanMs.${each}`, age[each], 0),
+  }));
 }

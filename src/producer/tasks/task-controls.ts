@@ -14,7 +14,7 @@ import {
 import type { TaskRef } from "../../core/operations/read.ts";
 import type { Session } from "../../core/session/session.ts";
 import { isTerminal, TERMINAL_STATUSES } from "../../core/task.ts";
-import { oneOf, onlyKnown, optionalText, show } from "../../core/validate.ts";
+import { oneOf, optionalFlag, optionalText } from "../../core/validate.ts";
 import { type CallOptions, directCall } from "../call-options.ts";
 import type { WadiInternals } from "../internals.ts";
 import { checkRetention, type RetentionRule } from "./retention-rules.ts";
@@ -121,7 +121,7 @@ const PURGE = {
 } satisfies CompleteChecks<PurgeOptions>;
 
 const SWEEP = { limit: PURGE.limit } satisfies CompleteChecks<SweepOptions>;
-const RETRY_OPTIONS = Object.keys({ resetAttempt: true } satisfies Record<keyof RetryOptions, true>);
+const RETRY = { resetAttempt: optionalFlag } satisfies CompleteChecks<RetryOptions>;
 
 function checkPurge(options: PurgeOptions): PurgeFilter {
   if (options === undefined)
@@ -145,7 +145,7 @@ export function sweep(
   call?: CallOptions,
 ): Promise<SweepResult> {
   const { limit } = checkOptions("sweep", options, SWEEP);
-  const operation = sweepTasks(session.target, checkRetention(rules), limit);
+  const operation = sweepTasks(session.target, checkRetention(rules, "sweep takes"), limit);
   return session.execute(operation, directCall("sweep", call));
 }
 
@@ -166,15 +166,11 @@ export async function cancelAndNotify(
 export async function retryAndNotify(
   { session, notifier }: WadiInternals,
   ref: TaskRef,
-  options: RetryOptions = {},
+  options?: RetryOptions,
   call?: CallOptions,
 ): Promise<RetriedTask | null> {
-  onlyKnown("retry", options, RETRY_OPTIONS);
-  const { resetAttempt = false } = options;
-  if (typeof resetAttempt !== "boolean") {
-    throw new InvalidArgument(`resetAttempt must be true or false, got ${show(resetAttempt)}`);
-  }
-  const operation = retryTask(session.target, ref, resetAttempt);
+  const { resetAttempt } = checkOptions("retry", options, RETRY);
+  const operation = retryTask(session.target, ref, resetAttempt ?? false);
   const task = await session.execute(operation, directCall("retry", call));
   if (task?.status === "queued") notifier.queued([task.queue]);
   return task;

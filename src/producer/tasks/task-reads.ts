@@ -20,6 +20,7 @@ import { integer, oneOf, optionalText, show, text } from "../../core/validate.ts
 import { type CallOptions, directCall } from "../call-options.ts";
 import { type AnyTaskDefinition, noDefinition } from "../define-task.ts";
 import type { TaskOf } from "../task-types.ts";
+import { byId } from "./task-ref.ts";
 
 /** The methods of a `Wadi` that read tasks and count them. */
 export interface TaskReads {
@@ -183,6 +184,11 @@ export function countTasks(
 
 /** @throws {InvalidArgument} if `queue` is no name. */
 export function countQueued(session: Session, queue: string, call?: CallOptions): Promise<number> {
+  if (typeof call === "number") {
+    throw new InvalidArgument(
+      "queueDepth takes no limit; the room below one is queueHeadroom(queue, maxDepth)",
+    );
+  }
   return session.execute(queueDepth(session.target, text("queue", queue)), directCall("queueDepth", call));
 }
 
@@ -209,7 +215,7 @@ export function readStatus(
 
 /** @throws {InvalidArgument} if `id` is no id. */
 export function readFailures(session: Session, id: string, call?: CallOptions): Promise<TaskFailure[]> {
-  return session.execute(listFailures(session.target, text("id", id)), directCall("failures", call));
+  return session.execute(listFailures(session.target, byId(id).id), directCall("failures", call));
 }
 
 export type ReadArguments =
@@ -242,5 +248,6 @@ export async function readTask(
 function isWithDefinition(
   args: ReadArguments,
 ): args is Extract<ReadArguments, readonly [AnyTaskDefinition, ...unknown[]]> {
-  return typeof args[0] === "object" && args[0] !== null;
+  // A task, which has an id, is refused where the id is checked.
+  return typeof args[0] === "object" && args[0] !== null && !("id" in args[0]);
 }

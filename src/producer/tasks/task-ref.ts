@@ -4,7 +4,10 @@ import type { TaskRef } from "../../core/operations/read.ts";
 import type { Task } from "../../core/task.ts";
 import { show, text } from "../../core/validate.ts";
 
-export function byId(id: string): TaskRef {
+export function byId(id: string): { readonly id: string } {
+  if (typeof (id as unknown as Task | null)?.id === "string") {
+    throw new InvalidArgument("id must be a string, got a task; pass task.id");
+  }
   return { id: text("id", id) };
 }
 

@@ -229,7 +229,10 @@ export class Attempt implements LeaseRef {
    */
   beginExternalSettlement(): AbortSignal {
     if (this.hasEnded || this.#external !== null) {
-      throw new InvalidArgument(`succeedWith was called after the attempt on task ${this.id} ended`);
+      throw new InvalidArgument(
+        `succeedWith was called on task ${this.id}, whose attempt has ended or is ended by another succeedWith; ` +
+          "call it once, instead of succeed or fail",
+      );
     }
     this.#external = new ExternalSettlement();
     return this.#external.signal;

@@ -12,7 +12,7 @@ import { envelope, envelopeOf, mergeDetails } from "../../core/errors/error-enve
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { JsonTarget } from "../../core/json/json.ts";
 import type { ErrorEnvelope } from "../../core/task.ts";
-import { MAX_DELAY_MS, text } from "../../core/validate.ts";
+import { MAX_DELAY_MS, optionalFlag, text } from "../../core/validate.ts";
 
 /** Options of `ctx.fail`. Each overrides the same field of the reason. */
 export interface FailOptions {
@@ -38,7 +38,7 @@ export interface FailEnvelope extends Partial<Omit<ErrorEnvelope, "message" | "d
 }
 
 const FAIL = {
-  retryable: checkFlag,
+  retryable: optionalFlag,
   code: optional(text),
   details: unchecked, // merged with those of the reason
   delayMs: optional(integerFrom(0, MAX_DELAY_MS)),
@@ -48,7 +48,7 @@ const ENVELOPE = {
   type: optional(text),
   code: optional(text),
   message: unchecked,
-  retryable: checkFlag,
+  retryable: optionalFlag,
   details: unchecked,
 } satisfies CompleteChecks<FailEnvelope>;
 
@@ -95,9 +95,4 @@ function envelopeFrom(given: FailEnvelope, target: JsonTarget): ErrorEnvelope {
   const { type, code, retryable } = checkOptions("the envelope of fail", given, ENVELOPE);
   const details = mergeDetails(given.details, {}, target);
   return envelope(type ?? "TaskError", code ?? "task_error", given.message, retryable ?? true, details);
-}
-
-function checkFlag(name: string, value: unknown): boolean | undefined {
-  if (value === undefined || typeof value === "boolean") return value;
-  throw new InvalidArgument(`${name} of fail must be true or false, got ${typeof value}`);
 }

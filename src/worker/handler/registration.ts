@@ -92,9 +92,7 @@ export function register(
   defaults: HandlerDefaults,
 ): Registration {
   if (typeof handler === "object" && typeof options === "function") {
-    throw new InvalidArgument(
-      "worker.task takes the handler before its options: task(name, handler, options)",
-    );
+    throw new InvalidArgument("worker.task takes (name, handler, options), in this order");
   }
   const { maxRunMs, concurrency, batch, resource } = checkOptions("task", options, OPTIONS);
   const definition = typeof task === "string" ? defineTask({ name: task }) : task;

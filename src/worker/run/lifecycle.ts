@@ -118,7 +118,7 @@ export class Lifecycle {
 
   #start({ signal, graceMs }: CheckedRun): { runner: Runner; release: () => void } {
     if (this.isRunning) {
-      throw new InvalidArgument("this worker runs already; stop it first");
+      throw new InvalidArgument("this worker is already running; stop it first");
     }
     let stop = () => {};
     const unregister = this.#register(() => stop());

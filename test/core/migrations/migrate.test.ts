@@ -146,6 +146,23 @@ test("the migration script makes the same database as the migrations", async () 
   );
 });
 
+test.each<[given: unknown[], message: string | RegExp]>([
+  [
+    [],
+    /^migrationScript expects the SQL of a dialect, such as executor\.protocol, or sqlite of wadi\/protocol\/sqlite$/,
+  ],
+  [[betterSqlite3(new Database(":memory:"))], /^migrationScript expects the SQL of a dialect, /],
+  [
+    [sqlite, { schema: "jobs" }],
+    /^migrationScript has no option "schema"; it takes mixedFleet, secondInstallation$/,
+  ],
+])("a migration script of wrong arguments is refused: %#", (given, message) => {
+  const make = () => migrationScript(...(given as Parameters<typeof migrationScript>));
+  expect(make).toThrow(
+    expect.objectContaining({ code: "INVALID_ARGUMENT", message: expect.stringMatching(message) }),
+  );
+});
+
 test.each([
   ["without fractions of a second", () => null],
   [

@@ -197,7 +197,7 @@ test.each<[options: WadiOptions, message: string]>([
   [{ maxQueueDepth: [5] as never }, "maxQueueDepth must be an integer from 1 to 1000000, got an array"],
   [{ maxQueueDepth: { q: 1.5 } }, "maxQueueDepth.q must be an integer from 1 to 1000000, got 1.5"],
   [{ maxQueueWaitMs: -1 }, "maxQueueWaitMs must be an integer from 0 to 2147483647, got -1"],
-  [{ metadata: {} as never }, "metadata must be a function of { name, queue }"],
+  [{ metadata: {} as never }, "metadata must be a function, got object"],
   [{ maxDepth: 1 } as never, 'new Wadi has no option "maxDepth"; it takes '],
 ])("refuses %j", (options, message) => {
   expect(() => memoryWadi(options)).toThrow(message);

@@ -100,9 +100,9 @@ describe("fail takes", () => {
     [[5], /got number/],
     [[{ status: 500 }], /got object/],
     [[{ message: "x", status: 500 }], /the envelope of fail .*status/],
-    [[{ message: "x", retryable: "no" }], /retryable of fail must be true or false, got string/],
+    [[{ message: "x", retryable: "no" }], /retryable must be true or false, got string/],
     [["x", { retry: false } as never], /fail .*retry/],
-    [["x", { retryable: 0 } as never], /retryable of fail/],
+    [["x", { retryable: 0 } as never], /^retryable must be true or false, got 0$/],
     [["x", { code: "" }], /code must be a non-empty string/],
     [["x", { delayMs: -1 }], /delayMs must be an integer/],
   ])("nothing else: %j", async (args, message) => {

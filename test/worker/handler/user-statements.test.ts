@@ -126,7 +126,9 @@ describe("ctx.succeedWith", () => {
   test("comes once: a second one, or one after succeed, is refused", async () => {
     const late = {
       name: "InvalidArgument",
-      message: expect.stringMatching(/^succeedWith was called after the attempt on task task_\w+ ended$/),
+      message: expect.stringMatching(
+        /^succeedWith was called on task task_\w+, whose attempt has ended or is ended by another succeedWith; call it once, instead of succeed or fail$/,
+      ),
     };
     await drained(async (context) => {
       const first = context.succeedWith([insert("a")], 1);

@@ -76,7 +76,7 @@ test("runs once at a time, and again after it has ended", async () => {
   const { worker, begun } = newLifecycle();
   const running = worker.run();
   const process = new FakeProcess();
-  const again = /runs already; stop it first/;
+  const again = /^this worker is already running; stop it first$/;
   await expect(worker.run()).rejects.toThrow(again);
   await expect(worker.serve({ process })).rejects.toThrow(again);
   await expect(worker.background(() => expect.fail("called"))).rejects.toThrow(again);

@@ -160,7 +160,7 @@ test("takes no handlers while it runs", async () => {
   const worker = new Worker(memoryWadi()).task("a", () => 1);
   await worker.background(() => {
     expect(() => worker.task("b", () => 1)).toThrow(
-      /^this worker runs already; register the handler of "b" before/,
+      /^this worker is already running; register the handler of "b" before/,
     );
   });
   worker.task("b", () => 1);

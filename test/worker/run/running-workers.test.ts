@@ -76,7 +76,7 @@ test("workers of other tasks, queues or databases do not collide, nor does one t
   await expect(new Worker(wadi).run()).rejects.toThrow(/needs a handler/);
   const running = workers.map((worker) => worker.run());
   await until(() => workers.every((worker) => worker.stats().state === "running"));
-  await expect(workers[0]!.run()).rejects.toThrow("this worker runs already; stop it first");
+  await expect(workers[0]!.run()).rejects.toThrow("this worker is already running; stop it first");
   await Promise.all(workers.map((worker) => worker.stop()));
   await Promise.all(running);
 });
