@@ -127,7 +127,8 @@ describe("ctx.succeedWith", () => {
     const late = {
       name: "InvalidArgument",
       message: expect.stringMatching(
-        /^succeedWith was called on task task_\w+, whose attempt has ended or is ended by another succeedWith; call it once, instead of succeed or fail$/,
+        "^succeedWith was called on task task_\\w+, whose attempt has ended or is ended by another succeedWith; " +
+          "call it once, instead of succeed or fail$",
       ),
     };
     await drained(async (context) => {
