@@ -84,7 +84,7 @@ describe("fromDrizzle refuses", () => {
 });
 
 it("wadi/drizzle by itself loads nothing of Drizzle", () => {
-  const files = ["index", "database", "batch-items", "sqlite-executor", "postgres-executor"];
+  const files = ["index", "database", "batch-items", "pick-sqlite-driver", "pick-postgres-driver"];
   const sources = files.map((file) => readFileSync(`src/drizzle/${file}.ts`, "utf8")).join("\n");
   expect(sources.match(/^import (?!type ).*drizzle-orm.*$/gm)).toBeNull();
 });

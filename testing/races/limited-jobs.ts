@@ -1,7 +1,9 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Dialect } from "../../src/core/executor.ts";
 import type { Wadi } from "../../src/index.ts";
 import { storeOf } from "../store.ts";
+
+// Not from node:timers/promises: workerd runs this file too.
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Counts in the database how many tasks of each key run, and when they were started. */
 const SETUP: Record<Dialect, string[]> = {

@@ -137,10 +137,12 @@ describe("a handler that ends while", () => {
     const readOnly = async (isOn: boolean) => {
       await admin.query("set default_transaction_read_only = off");
       await admin.query(`alter database ${name} set default_transaction_read_only = ${isOn ? "on" : "off"}`);
-      await admin.query(
-        "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()",
-        [name],
-      );
+      const others = "select pid from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()";
+      const pids = (await admin.query(others, [name])).rows.map(({ pid }) => pid);
+      await admin.query("select pg_terminate_backend(pid) from unnest($1::int[]) as pid", [pids]);
+      // A session that has not ended yet would still take the settlement.
+      const left = "select pid from pg_stat_activity where pid = any($1::int[])";
+      await until(async () => (await admin.query(left, [pids])).rows.length === 0);
     };
     const wadi = new Wadi(pg(pool), QUICK);
     const { id } = await wadi.submit("a", null);
@@ -161,6 +163,7 @@ describe("a handler that ends while", () => {
     await worker.stop();
     await running;
     expect(await wadi.get(id)).toMatchObject({ status: "succeeded", result: "done", attempt: 1 });
+    await wadi.close(); // it may have listened again, and a pool waits for the connections it has lent
     await pool.end();
     await admin.end();
   });
