@@ -9,13 +9,13 @@ import type { Route } from "./routes.ts";
 const CHALLENGE = { "www-authenticate": "Bearer" };
 
 /** Resolves for a request that carries an accepted token, and rejects with the refusal of any other. */
-export type Guard = (request: Request, route: Route) => Promise<void>;
+export type Authorize = (request: Request, route: Route) => Promise<void>;
 
 /**
- * Makes the guard of a handler: the secret opens every route, the cron secret only `/drain`. A secret that is missing
+ * Makes the check of a handler: the secret opens every route, the cron secret only `/drain`. A secret that is missing
  * is reported to `onError` once, because its requests are refused with an answer that says nothing about the set-up.
  */
-export function authorizerOf(options: HttpHandlerOptions, onError: (error: unknown) => void): Guard {
+export function authorizerOf(options: HttpHandlerOptions, onError: (error: unknown) => void): Authorize {
   const { secret, cronSecret, secretHint } = options;
   const forAll = acceptedTokens("secret", secret);
   const forCron = acceptedTokens("cronSecret", cronSecret);

@@ -87,7 +87,7 @@ const HANDLER_OPTIONS = {
   wadi: checkWadi,
   worker: checkWorker,
   tasks: checkTasks,
-  secret: unchecked, // by the guard
+  secret: unchecked, // by authorize.ts
   cronSecret: unchecked,
   secretHint: unchecked,
   basePath: checkBasePath,

@@ -51,7 +51,7 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
   const { basePath } = limits;
   const onError = reporter(options.onError ?? logError);
   const connect = async () => (typeof wadi === "function" ? wadi() : wadi);
-  const guard = authorizerOf(options, onError);
+  const authorize = authorizerOf(options, onError);
 
   function routeOf({ url }: Request): Route {
     const { pathname } = new URL(url);
@@ -80,7 +80,7 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
     if (!route.methods.includes(request.method)) {
       throw new HttpError(405, "METHOD_NOT_ALLOWED", `this route takes ${allow}`, { headers: { allow } });
     }
-    await guard(request, route);
+    await authorize(request, route);
     checkQuery(request, route);
     if (route.operation === "submit") return submit(request, connect, limits);
     if (route.operation === "get") return get(route, connect, request);

@@ -3,11 +3,6 @@
 import type { DriverError } from "./database-errors.ts";
 import { WadiError } from "./wadi-error.ts";
 
-/** Whether the database refused a value and wrote nothing: with another value the operation may succeed. */
-export function isRefusedValue(error: unknown): boolean {
-  return isDatabaseRefusal(error) && (error as DriverError).kind === "invalid-value";
-}
-
 /** Whether the database refused the operation and wrote nothing, so that sending it again would not help. */
 export function isDatabaseRefusal(error: unknown): boolean {
   if (!WadiError.is(error) || error.code !== "DRIVER_ERROR" || error.retryable) return false;

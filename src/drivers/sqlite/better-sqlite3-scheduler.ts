@@ -11,7 +11,7 @@ import { type Begin, GroupCommit } from "./group-commit.ts";
 import { type GroupMember, GroupQueue, type Outcome } from "./group-queue.ts";
 import { refusedInTransaction } from "./sqlite-errors.ts";
 
-export interface ConnectionOptions {
+export interface SchedulerOptions {
   /** Set once, before the first work. */
   readonly pragmas: readonly string[];
   /** Whether commits that may be lost are not synced. */
@@ -41,7 +41,7 @@ export class BetterSqlite3Scheduler {
   /** Pending while `transaction` uses the handle exclusively. */
   #exclusiveUse: Promise<void> | undefined;
 
-  constructor(db: BetterSqlite3Like, { pragmas, skipsSync, busyTimeoutMs }: ConnectionOptions) {
+  constructor(db: BetterSqlite3Like, { pragmas, skipsSync, busyTimeoutMs }: SchedulerOptions) {
     this.#db = db;
     this.#handle = new BorrowedHandle(db, pragmas);
     this.#busyTimeoutMs = busyTimeoutMs ?? (this.#handle.busyTimeoutMs || DEFAULT_BUSY_TIMEOUT_MS);

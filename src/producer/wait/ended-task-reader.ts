@@ -10,7 +10,7 @@ import { readStates } from "./read-states.ts";
 import { SharedRequest } from "./shared-request.ts";
 
 /** What the reader reports of a read, for the waits that are still open. */
-export interface RowListener {
+export interface EndedTaskListener {
   /** @param task The row; null if there is no such task. */
   onRow(ref: WaitRef, task: Task | null): void;
   onReadError(refs: readonly WaitRef[], error: unknown): void;
@@ -35,7 +35,7 @@ const OVERLAP_MS = 1000;
  */
 export class EndedTaskReader {
   readonly #session: Session;
-  readonly #listener: RowListener;
+  readonly #listener: EndedTaskListener;
   /** Rows that have been requested and have not come. */
   readonly #awaited = new Map<WaitRef, RequestedRow>();
   /** Those of them that the next read is to fetch. */
@@ -45,7 +45,7 @@ export class EndedTaskReader {
   #busyUntilMs = 0;
   #sent = 0;
 
-  constructor(session: Session, listener: RowListener) {
+  constructor(session: Session, listener: EndedTaskListener) {
     this.#session = session;
     this.#listener = listener;
   }
