@@ -2,14 +2,9 @@
 // system. `--check` writes nothing and fails if a checked-in module is stale.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Migration } from "../src/core/protocol.ts";
 import { readOptions } from "./options.ts";
-import {
-  type Migration,
-  type Protocol,
-  renderPostgres,
-  renderSqlite,
-  renderTypes,
-} from "./protocol/render.ts";
+import { type Protocol, renderPostgres, renderSqlite, renderTypes } from "./protocol/render.ts";
 import { splitStatements } from "./protocol/sql-text.ts";
 import { checkTwins, type Dialect, readStatements } from "./protocol/statements.ts";
 

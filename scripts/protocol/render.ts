@@ -1,11 +1,7 @@
 /** Writes the compiled protocol as TypeScript modules: the SQL of each dialect, and the types of the parameters. */
+import type { Migration } from "../../src/core/protocol.ts";
 import { marksFor, templateOf } from "./schema-marks.ts";
 import { DIALECTS, type Dialect, type Statements } from "./statements.ts";
-
-export interface Migration {
-  readonly name: string;
-  readonly statements: readonly string[];
-}
 
 /** The compiled SQL of one dialect. */
 export interface Protocol {
