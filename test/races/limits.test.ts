@@ -57,6 +57,7 @@ test.each(RACE_TARGETS)(
         lanes: LANES,
         limit: 3,
         startAtMs: Date.now() + 100,
+        keptUntil: { key: "five", peak: 5 },
       };
       const runs = await Promise.all(
         racers.map((racer, n) => racer.run("runLimited", { ...args, racer: `r${n}` })),

@@ -61,6 +61,13 @@ export interface LimitedRun {
   readonly startAtMs: number;
   /** Begins the tokens of the leases. */
   readonly racer: string;
+  /** Claimed tasks are kept until so many of the key have run at once, so that a slow server's claimers overlap too. */
+  readonly keptUntil?: { readonly key: string; readonly peak: number };
+}
+
+async function untilPeak(wadi: Wadi, { key, peak }: { key: string; peak: number }): Promise<void> {
+  const sql = `select 1 from counters where key = '${key}' and peak >= ${peak}`;
+  while ((await wadi.executor.run({ sql, params: [] })).length === 0) await pause(2);
 }
 
 /** Claims and settles until no limited task is queued, and returns the ids it had. */
@@ -82,6 +89,7 @@ export async function runLimited(wadi: Wadi, run: LimitedRun): Promise<string[]>
       ids.push(...claimed.tasks.map(({ id }) => id));
       await pause(1 + Math.random() * 4);
       if (claimed.tasks.length === 0) continue;
+      if (run.keptUntil) await untilPeak(wadi, run.keptUntil);
       await storeOf(wadi).settle(
         claimed.tasks.map(({ id, attempt }) => ({
           id,
