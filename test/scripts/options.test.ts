@@ -41,6 +41,15 @@ const TOOLS: [file: string, name: string, bad: Bad[]][] = [
   ],
   ["scripts/size.ts", "size", []],
   [
+    "scripts/simulate.ts",
+    "simulate",
+    [
+      ["idle --seed 0", '--seed takes a whole number above 0, got "0"'],
+      ["--json", "name one of schedules, invocations, idle"],
+      ["idle more", "Unexpected argument 'more'"],
+    ],
+  ],
+  [
     "bench/main.ts",
     "bench",
     [["--engine mysql", 'no engine "mysql"; there are better-sqlite3, better-sqlite3+normal, postgres']],
@@ -71,7 +80,7 @@ describe.each(TOOLS)("%s", (file, name, bad) => {
   it.each(["--help", "-h"])("prints its usage for %s", (option) => {
     const { status, stdout, stderr } = run(file, option);
     expect([status, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(/^usage: npm run (\S+) -- \[--.+\]\n(?: {2}--\S.* {2}\S.*\n)+$/);
+    expect(stdout).toMatch(/^usage: npm run (\S+) -- \[--.+\](?: \w+(?:\|\w+)+)?\n(?: {2}--\S.* {2}\S.*\n)+$/);
     expect(stdout).toContain(`usage: npm run ${name} -- `);
   });
 
