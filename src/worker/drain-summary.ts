@@ -14,6 +14,8 @@ export interface DrainSummary {
   readonly retried: number;
   /** Returned to the queue before they started, without spending an attempt. */
   readonly released: number;
+  /** Queued again by `snooze`, without spending an attempt. */
+  readonly snoozed: number;
   /** Tasks that were canceled while they ran. */
   readonly canceled: number;
   /**

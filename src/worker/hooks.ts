@@ -31,8 +31,8 @@ export interface RunTiming extends ClaimTiming {
 
 /**
  * Something that happened in a worker; `type` says what. An attempt has the events `claimed`, then `started`, then
- * one of `succeeded`, `failed`, `retried`, `canceled`, `released` and `lostLease`, each after the database has stored
- * it.
+ * one of `succeeded`, `failed`, `retried`, `snoozed`, `canceled`, `released` and `lostLease`, each after the database
+ * has stored it.
  */
 export type WorkerEvent =
   | (TaskEvent & ClaimTiming & { readonly type: "claimed" })
@@ -46,6 +46,8 @@ export type WorkerEvent =
   | (TaskEvent & RunTiming & { readonly type: "canceled" })
   /** Returned to its queue without spending the attempt. */
   | (TaskEvent & RunTiming & { readonly type: "released" })
+  /** Queued again by `snooze`, due `delayMs` later, without spending the attempt. */
+  | (TaskEvent & RunTiming & { readonly type: "snoozed"; readonly delayMs: number })
   /** Another worker may have the task; nothing of this attempt was stored. */
   | (TaskEvent & RunTiming & { readonly type: "lostLease" })
   /** The lease of a task, of this or another worker, had expired; `status` is the status of the task since then. */

@@ -99,8 +99,24 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    */
   fail(reason: unknown, options?: FailOptions): void;
   /**
-   * Resolves when the database has the outcome that `succeed`, `fail` or `succeedWith` gave, with the task as it is
-   * then: its `status` is `succeeded`, `failed` or `queued` (to be tried again); `canceled` if a cancel came first,
+   * Ends the attempt, and queues the task again so that it is due in `delayMs` milliseconds, from 1 on. No attempt is
+   * spent: the next one has the same number. What the handler returns or throws afterwards is ignored. In a batch
+   * handler it ends only the task of this context. A requested cancel takes precedence.
+   *
+   * The task keeps its key, payload, metadata, last error and crashes; progress and message are cleared. Nothing bounds
+   * how often a task is snoozed. It returns nothing; its type lets a handler write `return context.snooze(60_000)`.
+   *
+   * @throws {InvalidArgument} for another delay. The attempt goes on.
+   * @example
+   * ```ts
+   * const response = await fetch(context.payload.url);
+   * if (response.status === 429) context.snooze(60_000);
+   * ```
+   */
+  snooze(delayMs: number): Result;
+  /**
+   * Resolves when the database has the outcome that `succeed`, `fail`, `snooze` or `succeedWith` gave, with the task as
+   * it is then: its `status` is `succeeded`, `failed` or `queued` (to run again); `canceled` if a cancel came first,
    * `lostLease` if the lease was lost and nothing is stored. One round trip; it never rejects. Await it only after
    * one of those calls: before, the handler would wait for itself.
    */

@@ -11,6 +11,7 @@ import type { NextDue } from "./queue-snapshot.ts";
 import { TaskSkips } from "./skipped-tasks.ts";
 
 type Failed = Extract<Settlement, { outcome: "retry" }>;
+type Released = Extract<Settlement, { outcome: "release" }>;
 
 /**
  * Counts what happened to the tasks of a drain, and reports it: to hooks, to the logger, and to waits of the same
@@ -22,7 +23,7 @@ export class DrainReporter {
   #recovered = 0;
   #lost = 0;
   #roundTrips = 0;
-  readonly #settled = { succeeded: 0, failed: 0, retried: 0, released: 0, canceled: 0 };
+  readonly #settled = { succeeded: 0, failed: 0, retried: 0, released: 0, snoozed: 0, canceled: 0 };
   readonly #settings: Pick<DrainSettings, "wadi" | "hooks">;
   readonly #meter: QueryMeter;
   /** Whether a hook listens to events: otherwise none is made. */
@@ -97,8 +98,8 @@ export class DrainReporter {
   #settle(attempt: Attempt, status: TaskStatus): void {
     const { hooks } = this.#settings;
     const { settlement } = attempt;
-    const requeued = settlement?.outcome === "release" ? "released" : "retried";
-    const type = status === "queued" ? requeued : (status as "succeeded" | "failed" | "canceled");
+    const type =
+      status === "queued" ? requeueOf(settlement) : (status as "succeeded" | "failed" | "canceled");
     this.#settled[type]++;
     if (type === "failed")
       log(hooks.logger, "error", failureLine(attempt.task, (settlement as Failed).error));
@@ -107,6 +108,8 @@ export class DrainReporter {
       const { error, delayMs = 0 } = settlement as Failed;
       const event = { ...ran(attempt), error };
       emit(hooks, type === "failed" ? { type, ...event } : { type, ...event, delayMs });
+    } else if (type === "snoozed") {
+      emit(hooks, { type, ...ran(attempt), delayMs: (settlement as Released).delayMs });
     } else emit(hooks, { type, ...ran(attempt) });
   }
 
@@ -132,6 +135,12 @@ export class DrainReporter {
     if (this.#emits) emit(this.#settings.hooks, { type: "drained", summary });
     return summary;
   }
+}
+
+/** Why a task was queued again: only a snooze releases it with a delay. */
+function requeueOf(settlement: Settlement | null): "released" | "snoozed" | "retried" {
+  if (settlement?.outcome !== "release") return "retried";
+  return settlement.delayMs > 0 ? "snoozed" : "released";
 }
 
 function about({ task: { id, name, queue, attempt } }: Attempt): TaskEvent {

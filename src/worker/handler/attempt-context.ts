@@ -68,6 +68,9 @@ export class AttemptContext implements TaskContext {
   get fail(): TaskContext["fail"] {
     return (reason, options) => this.#attempt.failBecause(reason, options);
   }
+  get snooze(): TaskContext["snooze"] {
+    return (delayMs) => this.#attempt.snooze(delayMs) as undefined;
+  }
   get settled(): Promise<SettledTask> {
     return settledTask(this.#attempt);
   }

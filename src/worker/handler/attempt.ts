@@ -8,12 +8,13 @@ import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { LeaseRef, LeaseRenewal } from "../../core/operations/lease.ts";
 import type { Outcome, Settlement } from "../../core/operations/settle.ts";
 import type { Task, TaskStatus } from "../../core/task.ts";
+import { integer, MAX_DELAY_MS } from "../../core/validate.ts";
 import type { WadiInternals } from "../../producer/internals.ts";
 import type { ClaimLease } from "./claim-lease.ts";
 import { type FailOptions, failureOf } from "./ctx-fail.ts";
 import { ExternalSettlement } from "./external-settlement.ts";
 import type { HandlerSlots } from "./handler-slots.ts";
-import { completed, delayOf, failed, failedAs, RELEASED, timedOut } from "./make-outcome.ts";
+import { completed, delayOf, failed, failedAs, RELEASED, snoozed, timedOut } from "./make-outcome.ts";
 import type { QueryShare } from "./query-share.ts";
 import { SettledTaskWait } from "./settled-task.ts";
 
@@ -173,6 +174,11 @@ export class Attempt implements LeaseRef {
     const { backoff, wadi } = this.owner;
     const { error, delayMs } = failureOf(reason, options, wadi.executor);
     this.end(this.#timeout ?? failedAs(this.task, error, delayMs ?? delayOf(reason), backoff));
+  }
+
+  /** Ends it because its handler wants to run later, also after its time is up. @throws {InvalidArgument} */
+  snooze(delayMs: number): void {
+    this.end(snoozed(integer("the delay of snooze", delayMs, 1, MAX_DELAY_MS)));
   }
 
   /** Returns the task to its queue without spending the attempt. */

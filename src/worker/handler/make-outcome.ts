@@ -11,6 +11,11 @@ import { MAX_DELAY_MS } from "../../core/validate.ts";
 /** Returns the task to its queue without spending the attempt. */
 export const RELEASED: Outcome = { outcome: "release", delayMs: 0 };
 
+/** Queues the task again after a delay, without spending the attempt. */
+export function snoozed(delayMs: number): Outcome {
+  return { outcome: "release", delayMs };
+}
+
 /** The outcome of an attempt whose handler returned `result`, or the error that reading `result` threw. */
 export function completed(
   { name }: Task,

@@ -12,6 +12,7 @@ const ZERO = {
   failed: 0,
   retried: 0,
   released: 0,
+  snoozed: 0,
   canceled: 0,
   recovered: 0,
   lost: 0,
