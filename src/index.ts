@@ -103,6 +103,7 @@ export type {
   WorkerEvent,
   WorkerHooks,
 } from "./worker/hooks.ts";
+export type { CloudflareTrigger } from "./worker/invocation-deadline.ts";
 export type { Logger } from "./worker/logger.ts";
 export type { Prefetch, WorkerOptions } from "./worker/options.ts";
 export type { RunOptions, ServeOptions, StopOptions } from "./worker/run/lifecycle.ts";

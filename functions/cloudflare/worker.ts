@@ -43,7 +43,7 @@ export default {
 
   /** The cron trigger. A drain that throws marks the invocation as failed; the next one takes over. */
   async scheduled(_controller: unknown, env: Env): Promise<void> {
-    const summary = await createWorker(new Wadi(d1(env.DB))).drain({ budgetMs: BUDGET_MS });
+    const summary = await createWorker(new Wadi(d1(env.DB))).drain({ trigger: "scheduled" });
     if (summary.claimed + summary.recovered > 0) console.log(`drain ${JSON.stringify(summary)}`);
   },
 };

@@ -4,6 +4,7 @@ import {
   type CompleteChecks,
   checkOptions,
   integerFrom,
+  optional,
   optionalFunction,
   unchecked,
 } from "../core/check-options.ts";
@@ -30,7 +31,10 @@ export interface HttpHandlerOptions {
   readonly secretHint?: string | undefined;
   /** Path before `/tasks`, `/keys`, `/wait` and `/drain`, such as `/api/wadi`. @default "" */
   readonly basePath?: string | undefined;
-  /** Longest drain in milliseconds. Minimum `1`. @default 20000 */
+  /**
+   * Longest drain in milliseconds; one ends before the deadline of its invocation in any case. Minimum `1`.
+   * @default until the deadline of the invocation where it is known, as on Vercel, elsewhere 20000
+   */
   readonly budgetMs?: number | undefined;
   /** Longest and default wait in milliseconds. Minimum `0`. @default 25000 */
   readonly maxWaitMs?: number | undefined;
@@ -91,7 +95,7 @@ const HANDLER_OPTIONS = {
   cronSecret: unchecked,
   secretHint: unchecked,
   basePath: checkBasePath,
-  budgetMs: integerFrom(1, undefined, 20_000),
+  budgetMs: optional(integerFrom(1)),
   maxWaitMs: integerFrom(0, undefined, 25_000),
   maxBodyBytes: integerFrom(1, undefined, 2 * 1024 * 1024),
   maxBodyMs: integerFrom(1, MAX_TIMER_MS, 10_000),

@@ -1,3 +1,4 @@
+import { vercelContext } from "../core/vercel-context.ts";
 import { authorizerOf } from "./authorize.ts";
 import { checkQuery } from "./check-query.ts";
 import { checkHandler, type HttpHandlerOptions } from "./handler-options.ts";
@@ -6,6 +7,8 @@ import { logError, reporter } from "./report-error.ts";
 import { errorResponse, json, toHttpError } from "./respond.ts";
 import { matchRoute, type Route } from "./routes.ts";
 import { get, submit, wait } from "./task-operations.ts";
+
+const DEFAULT_BUDGET_MS = 20_000;
 
 /** Facilities of the platform for one invocation. */
 export interface HandlerInvocation {
@@ -67,8 +70,7 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
 
   async function drain({ waitUntil, deadline }: HandlerInvocation): Promise<Response> {
     const runner = typeof worker === "function" ? worker(await connect()) : worker!;
-    const budgetEndMs = Date.now() + budgetMs;
-    const draining = runner.drain({ deadline: Math.min(budgetEndMs, Number(deadline ?? budgetEndMs)) });
+    const draining = runner.drain({ deadline: drainDeadline(budgetMs, deadline) });
     waitUntil?.(draining.catch(() => {}));
     return json(200, await draining);
   }
@@ -100,6 +102,13 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
     // A HEAD request gets the headers of the GET.
     return request.method === "HEAD" ? new Response(null, response) : response;
   };
+}
+
+/** When a drain must be over; undefined if the platform tells the worker. */
+function drainDeadline(budgetMs: number | null, deadline: Date | number | undefined): number | undefined {
+  if (budgetMs !== null) return Math.min(Date.now() + budgetMs, Number(deadline ?? Number.POSITIVE_INFINITY));
+  if (deadline !== undefined) return Number(deadline);
+  return vercelContext()?.deadline === undefined ? Date.now() + DEFAULT_BUDGET_MS : undefined;
 }
 
 function notFound(message: string): HttpError {

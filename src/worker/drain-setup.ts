@@ -10,23 +10,36 @@ import {
 import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import { NEVER, NO_LIMIT } from "../core/infinity.ts";
-import { monotonicMs, toMonotonicMs } from "../core/monotonic-clock.ts";
+import { monotonicMs } from "../core/monotonic-clock.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
-import { instant, integer, optionalSignal } from "../core/validate.ts";
+import { optionalSignal } from "../core/validate.ts";
 import type { ContinuousMode, DrainSettings } from "./drain/drain-settings.ts";
+import { DrainTime } from "./drain/drain-time.ts";
+import type { SettleMargin } from "./drain/settle-margin.ts";
 import type { Registration } from "./handler/registration.ts";
 import type { Registrations } from "./handler/registrations.ts";
+import { type CloudflareTrigger, invocationDeadlineMs } from "./invocation-deadline.ts";
 import type { WorkerSettings } from "./options.ts";
 
 /** Options of `worker.drain`. */
 export interface DrainOptions {
-  /** Time of the invocation in milliseconds. Minimum `1`. @default 25000 */
+  /**
+   * Time of the invocation in milliseconds. On Vercel, where the platform tells the deadline of the invocation, the
+   * drain ends before that in any case. Minimum `1`.
+   * @default until the deadline on Vercel, elsewhere 25000
+   */
   readonly budgetMs?: number | undefined;
   /**
-   * When the invocation must be over, as a Date or epoch milliseconds; not together with `budgetMs`.
+   * When the invocation must be over, as a Date or epoch milliseconds; instead of `budgetMs`.
    * @default `budgetMs` from now
    */
   readonly deadline?: Date | number | undefined;
+  /**
+   * The event of Cloudflare Workers that started the invocation, instead of `budgetMs`: 25 seconds for `fetch`, 14
+   * minutes for `scheduled`, `queue` and `alarm`, which Cloudflare stops after 30 seconds and after 15 minutes.
+   * @default none
+   */
+  readonly trigger?: CloudflareTrigger | undefined;
   /** Stops the drain as its deadline would. @default none */
   readonly signal?: AbortSignal | undefined;
   /** Most tasks to claim. Minimum `1`. @default no limit */
@@ -49,11 +62,11 @@ export interface DrainOptions {
 export type DrainSetup = Omit<DrainSettings, keyof WorkerSettings | "wadi" | "hints" | "unreturned"> &
   Pick<DrainSettings, "leaseMs">;
 
-const DEFAULT_BUDGET_MS = 25_000;
 const DEFAULT_LINGER_MS = 2000;
 const DRAIN = {
-  budgetMs: unchecked, // with deadline, by deadlineOf
+  budgetMs: unchecked, // these three by invocationDeadlineMs
   deadline: unchecked,
+  trigger: unchecked,
   signal: (_, signal) => optionalSignal(signal),
   maxTasks: optional(integerFrom(1)),
   maxQueries: optional(integerFrom(10)),
@@ -61,8 +74,6 @@ const DRAIN = {
 } satisfies CompleteChecks<DrainOptions>;
 /** A lease outlasts its invocation by this, so that the last settlement still comes under it. */
 const LEASE_MARGIN_MS = 5_000;
-/** Time kept at the end to settle the tasks that were stopped. */
-const RESERVE_MS = 1000;
 
 /** @throws {InvalidArgument} if an option is out of range, or no handler is registered or fits the time. */
 export function shortDrain(
@@ -70,14 +81,15 @@ export function shortDrain(
   handlers: Registrations,
   { leaseMs }: WorkerSettings,
   executor: Executor,
+  margin: SettleMargin,
 ): DrainSetup {
   const { signal, maxTasks, maxQueries, lingerMs } = checkOptions("drain", options, DRAIN);
   const all = handlers.required("drain");
+  const deadlineMs = invocationDeadlineMs(options);
   const nowMs = monotonicMs();
-  const deadlineMs = deadlineOf(options, nowMs);
   const budgetMs = Math.max(0, deadlineMs - nowMs);
-  const reserveMs = Math.min(RESERVE_MS, budgetMs / 10);
-  const fits = ({ maxRunMs }: Registration) => maxRunMs === null || maxRunMs <= budgetMs - reserveMs;
+  const time = new DrainTime(nowMs, deadlineMs, margin);
+  const fits = ({ maxRunMs }: Registration) => maxRunMs === null || maxRunMs <= time.leftMs(nowMs);
   const registrations = all.filter(fits);
   if (registrations.length === 0) {
     throw new InvalidArgument(
@@ -89,7 +101,7 @@ export function shortDrain(
     skipped: all.filter((handler) => !fits(handler)).map(({ name }) => name),
     leaseMs: Math.min(leaseMs, budgetMs + LEASE_MARGIN_MS),
     deadlineMs,
-    reserveMs,
+    time,
     maxTasks: maxTasks ?? Number.MAX_SAFE_INTEGER,
     maxQueries: maxQueries ?? executor.limits.maxQueries ?? NO_LIMIT,
     signal,
@@ -103,25 +115,18 @@ export function continuousDrain(
   continuous: ContinuousMode | null,
   handlers: Registrations,
   { leaseMs }: WorkerSettings,
+  margin: SettleMargin,
 ): DrainSetup {
   return {
     registrations: handlers.all,
     skipped: [],
     leaseMs,
     deadlineMs: NEVER,
-    reserveMs: RESERVE_MS,
+    time: new DrainTime(monotonicMs(), NEVER, margin),
     maxTasks: Number.MAX_SAFE_INTEGER,
     maxQueries: NO_LIMIT,
     signal: continuous?.signal,
     lingerMs: 0,
     continuous,
   };
-}
-
-/** When a short drain must be over, on the monotonic clock, on which it is `nowMs` now. */
-function deadlineOf({ budgetMs, deadline }: DrainOptions, nowMs: number): number {
-  if (deadline === undefined)
-    return nowMs + integer("budgetMs", budgetMs ?? DEFAULT_BUDGET_MS, 1, MAX_TIMER_MS);
-  if (budgetMs !== undefined) throw new InvalidArgument("pass either budgetMs or deadline, not both");
-  return toMonotonicMs(instant("deadline", deadline));
 }

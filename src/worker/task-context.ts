@@ -40,10 +40,21 @@ export interface TaskContext<Payload = unknown, Result = unknown> {
    * for the task.
    */
   readonly signal: AbortSignal;
-  /** Epoch milliseconds at which the attempt is cut off; `Infinity` if it has no limit. */
-  readonly deadlineMs: number;
-  /** Milliseconds until the attempt is cut off, never negative. */
-  timeLeftMs(): number;
+  /**
+   * When the time of the attempt is up and `signal` aborts: after its `maxRunMs`, or shortly before the drain must be
+   * over, whichever is first. Null if its time is not limited. It may move by some milliseconds, since the drain keeps
+   * as much time to store outcomes as its last requests to the database took.
+   */
+  readonly deadline: Date | null;
+  /**
+   * Milliseconds until `deadline`, never negative; `Infinity` if the time is not limited.
+   *
+   * @example
+   * ```ts
+   * if (context.remainingMs() < 5_000) context.fail("not enough time for another page");
+   * ```
+   */
+  remainingMs(): number;
   /** True once the worker has learned that a cancel was requested. */
   readonly canceled: boolean;
   /** True once another worker may have the task: the outcome of this attempt is not stored any more. */

@@ -6,6 +6,7 @@ import type { Wadi } from "../producer/wadi.ts";
 import { ClaimMemory } from "./drain/claim-memory.ts";
 import { Drain } from "./drain/drain.ts";
 import type { ContinuousMode, DrainSettings } from "./drain/drain-settings.ts";
+import { SettleMargin } from "./drain/settle-margin.ts";
 import { UnreturnedCalls } from "./drain/unreturned-calls.ts";
 import { continuousDrain, type DrainOptions, type DrainSetup, shortDrain } from "./drain-setup.ts";
 import type { DrainSummary } from "./drain-summary.ts";
@@ -41,6 +42,7 @@ export class Worker {
   readonly #handlers = new Registrations();
   readonly #hints = new ClaimMemory();
   readonly #unreturned = new UnreturnedCalls();
+  readonly #margin = new SettleMargin();
   readonly #lifecycle = new Lifecycle(
     () => this.#newRunner(),
     (stop) => this.#registerRunning(stop),
@@ -103,7 +105,7 @@ export class Worker {
    * ```
    */
   async drain(options: DrainOptions = {}): Promise<DrainSummary> {
-    const setup = shortDrain(options, this.#handlers, this.#settings, this.wadi.executor);
+    const setup = shortDrain(options, this.#handlers, this.#settings, this.wadi.executor, this.#margin);
     const drain = this.#newDrain(setup);
     const summary = await drain.run();
     return summary.more || setup.signal?.aborted ? summary : this.#sweep(drain, summary, setup.deadlineMs);
@@ -199,7 +201,10 @@ export class Worker {
   }
 
   #newContinuousDrain(continuous: ContinuousMode | null, hooks: WorkerHooks): Drain {
-    return this.#newDrain({ ...continuousDrain(continuous, this.#handlers, this.#settings), hooks });
+    return this.#newDrain({
+      ...continuousDrain(continuous, this.#handlers, this.#settings, this.#margin),
+      hooks,
+    });
   }
 
   #newDrain(setup: DrainSetup & Partial<Pick<DrainSettings, "hooks">>): Drain {

@@ -157,7 +157,7 @@ describe("/drain", () => {
 
   it("hands the drain to waitUntil and ends it before the deadline of the invocation", async () => {
     const { call, wadi, worker } = openFixture();
-    worker.task("slow", ({ deadlineMs }) => deadlineMs);
+    worker.task("slow", ({ deadline }) => deadline!.getTime());
     const { id } = await wadi.submit("slow", null);
     const kept: Promise<unknown>[] = [];
     const deadline = new Date(Date.now() + 2000);

@@ -33,24 +33,22 @@ export interface AssembledDrain extends DrainParts {
 }
 
 export function assembleDrain(settings: DrainSettings): AssembledDrain {
-  const { deadlineMs, reserveMs, registrations } = settings;
-  const stopAtMs = deadlineMs - reserveMs;
+  const { registrations, time } = settings;
   const bytes = new ByteBudget(settings);
-  const pools = makeSlotPools(registrations, settings, bytes);
-  const queries = new QueryBudget({ ...settings, pools: pools.length, stopAtMs });
+  const pools = makeSlotPools(registrations, settings, bytes, time);
+  const queries = new QueryBudget({ ...settings, pools: pools.length });
   const totals = new DrainReporter(settings, queries.meter);
   const waiting = new Waiting(settings);
   const onInternalError = (error: unknown) => trips.fail(error);
   const held = new HeldTasks({
     ...settings,
-    ...{ pools, bytes, totals, stopAtMs, onInternalError },
+    ...{ pools, bytes, totals, onInternalError },
     newShare: () => new QueryShare(queries),
-    cutOffMs: reserveMs / 4,
     onEnd: waiting.wake,
     onChange: () => cycles.invalidate(),
   });
   const claims = new ClaimPlanner({ settings, pools, bytes, totals, queries, held });
-  const shared = { settings, totals, held, claims, queries, stopAtMs, polls: waiting.polls };
+  const shared = { settings, totals, held, claims, queries, time, polls: waiting.polls };
   const parts: DrainParts = { ...shared, snapshot: new QueueSnapshot(), retries: new PendingRetries() };
   const cycles = new CycleComposer(parts);
   const trips = new RoundTrips(settings, totals, held, queries.meter, waiting.wake);

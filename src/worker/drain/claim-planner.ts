@@ -63,6 +63,13 @@ export class ClaimPlanner {
     return this.#parts.pools.every(({ mayHaveDueTasks }) => !mayHaveDueTasks);
   }
 
+  /** Names whose declared runs are longer than any that the drain has time for, as its first claim showed. */
+  get namesTooLong(): string[] {
+    return this.#parts.pools.flatMap(({ handlers }) =>
+      handlers.filter(({ isTooLong }) => isTooLong).map(({ registration }) => registration.name),
+    );
+  }
+
   /** There may be due tasks that no claim has asked for. */
   expectDueTasks(): void {
     for (const pool of this.#parts.pools) pool.expectDueTasks();

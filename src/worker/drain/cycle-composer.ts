@@ -1,5 +1,6 @@
 /** The cycles of a drain: round trips that settle what has ended and claim for free slots. */
 
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { ClaimRequest } from "../../core/operations/claim.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { SettleResult } from "../../core/operations/settle.ts";
@@ -58,7 +59,7 @@ export class CycleComposer {
   }
 
   compose(nowMs: number): Cycle {
-    const { settings, held, claims, snapshot, retries, polls, queries, stopAtMs } = this.#parts;
+    const { settings, held, claims, snapshot, retries, polls, queries, time } = this.#parts;
     const attempts = held.outbox.take();
     const isContinuous = settings.continuous !== null;
     const requeues = attempts.some(({ settlement }) => "delayMs" in (settlement as object));
@@ -79,7 +80,7 @@ export class CycleComposer {
     const { limited, sizes } = settings.hints;
     const claimOnly = queries.isClaimOnly && hasRoom && attempts.length > 0 && !limited && !sizes.measures;
     const starts = held.gate.startsToAnnounce();
-    const request = isClaim ? claims.request(stopAtMs - nowMs, claimOnly) : null;
+    const request = isClaim ? claims.request(time.leftMs(nowMs), claimOnly) : null;
     return { attempts, starts, request, sentAtMs: nowMs, version: snapshot.version, resent: false };
   }
 
@@ -94,12 +95,12 @@ export class CycleComposer {
     settled: readonly SettleResult[],
     claimed: ClaimResult | null,
   ): void {
-    const { settings, retries, totals, stopAtMs } = this.#parts;
+    const { settings, retries, totals, time } = this.#parts;
     this.#ignoresNotifications = claimed !== null; // the claim of the same round trip saw what is queued again
     totals.settled(attempts, settled);
     this.#ignoresNotifications = false;
     if (claimed === null || claimed.claimOnly) this.invalidate();
-    if (settings.continuous === null) retries.add(attempts, settled, stopAtMs);
+    if (settings.continuous === null) retries.add(attempts, settled, time.stopAtMs);
   }
 
   /** A start without an answer is announced again. */
@@ -111,13 +112,16 @@ export class CycleComposer {
   }
 
   #applyClaimed(claimed: ClaimResult, { request, sentAtMs, version }: Cycle): void {
-    const { settings, held, claims, snapshot, polls, totals } = this.#parts;
+    const { settings, held, claims, snapshot, polls, time, totals } = this.#parts;
+    time.claimed(monotonicMs());
     totals.recovered(claimed.recovered);
     held.add(claimed, request!, sentAtMs);
     if (claimed.tasks.length > 0) polls.found();
     if (claimed.claimOnly) return;
     snapshot.update(claimed, version);
     totals.unclaimed.add(claimed);
+    // Their tasks were counted, and are not when the database is asked again.
+    if (totals.unclaimed.skipNames(claims.namesTooLong)) snapshot.invalidate();
     const { limited, sizes, skippedLarge, resent } = claimed;
     // The answer to a cycle that was sent again only reports what an earlier try claimed.
     if (resent || skippedLarge || (limited && !request!.limited)) claims.expectDueTasks();

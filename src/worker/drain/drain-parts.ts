@@ -1,6 +1,7 @@
 import type { ClaimPlanner } from "./claim-planner.ts";
 import type { DrainReporter } from "./drain-reporter.ts";
 import type { DrainSettings } from "./drain-settings.ts";
+import type { DrainTime } from "./drain-time.ts";
 import type { HeldTasks } from "./held-tasks.ts";
 import type { PendingRetries } from "./pending-retries.ts";
 import type { PollSchedule } from "./poll-schedule.ts";
@@ -17,6 +18,5 @@ export interface DrainParts {
   readonly retries: PendingRetries;
   readonly polls: PollSchedule;
   readonly queries: QueryBudget;
-  /** When handlers are stopped, on the monotonic clock. */
-  readonly stopAtMs: number;
+  readonly time: DrainTime;
 }

@@ -6,6 +6,7 @@ import type { Registration } from "../handler/registration.ts";
 import type { WorkerHooks } from "../hooks.ts";
 import type { ByteLimits } from "./byte-budget.ts";
 import type { ClaimMemory } from "./claim-memory.ts";
+import type { DrainTime } from "./drain-time.ts";
 import type { PoolSizes } from "./make-slot-pools.ts";
 import type { UnreturnedCalls } from "./unreturned-calls.ts";
 
@@ -30,8 +31,7 @@ export interface DrainSettings extends PoolSizes, ByteLimits {
   readonly name: string;
   /** When the drain must be over; `Infinity` if it is continuous. */
   readonly deadlineMs: number;
-  /** Time kept at the end to settle the tasks that were stopped, in milliseconds. */
-  readonly reserveMs: number;
+  readonly time: DrainTime;
   readonly maxTasks: number;
   /** How often it asks whether running tasks were canceled, in milliseconds. */
   readonly cancelPollMs: number;

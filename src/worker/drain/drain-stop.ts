@@ -21,26 +21,27 @@ export class DrainStop {
 
   /** When `applyTime` has something to do, unless the signal aborts before. */
   get nextAtMs(): number {
-    return this.#isStopping ? this.#expireAllAtMs : this.#parts.stopAtMs;
+    return this.#isStopping ? this.#expireAllAtMs : this.#parts.time.stopAtMs;
   }
 
   applyTime(nowMs: number): void {
-    const { settings, held, stopAtMs } = this.#parts;
+    const { settings, held, time } = this.#parts;
     const isAborted = settings.signal?.aborted ?? false;
-    if (!this.#isStopping && (isAborted || nowMs >= stopAtMs)) this.#begin(nowMs);
+    if (!this.#isStopping && (isAborted || nowMs >= time.stopAtMs)) this.#begin(nowMs);
     if (nowMs < this.#expireAllAtMs) return;
     this.#expireAllAtMs = NEVER;
     held.running.expireAll(isAborted ? "was stopped by its worker" : "ran until its drain was over", nowMs);
   }
 
   #begin(nowMs: number): void {
-    const { settings, claims, held, polls, trips } = this.#parts;
+    const { settings, claims, held, polls, time, trips } = this.#parts;
     const { continuous } = settings;
     this.#isStopping = true;
     claims.close();
     polls.cancel();
     held.releaseReady();
     this.#expireAllAtMs = nowMs + (continuous?.graceMs ?? 0);
+    time.stop(this.#expireAllAtMs);
     if (continuous !== null) trips.endSoon(nowMs, continuous.graceMs);
   }
 }

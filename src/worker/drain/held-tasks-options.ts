@@ -6,13 +6,9 @@ import type { DrainReporter } from "./drain-reporter.ts";
 import type { DrainSettings } from "./drain-settings.ts";
 import type { SlotPool } from "./slot-pool.ts";
 
-type Settings = Pick<DrainSettings, "wadi" | "hooks" | "backoff" | "leaseMs" | "deadlineMs" | "unreturned">;
+type Settings = Pick<DrainSettings, "wadi" | "hooks" | "backoff" | "leaseMs" | "time" | "unreturned">;
 
 export interface HeldTasksOptions extends Settings {
-  /** When handlers are stopped, on the monotonic clock. */
-  readonly stopAtMs: number;
-  /** How long a handler that was stopped may take to return before it is cut off, in milliseconds. */
-  readonly cutOffMs: number;
   readonly pools: readonly SlotPool[];
   readonly bytes: ByteBudget;
   readonly totals: DrainReporter;

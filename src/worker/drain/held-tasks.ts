@@ -8,6 +8,7 @@ import { Attempt, type AttemptOwner } from "../handler/attempt.ts";
 import { ClaimLease } from "../handler/claim-lease.ts";
 import type { HandlerCall } from "../handler/handler-call.ts";
 import { reportLateError } from "../hooks.ts";
+import type { DrainTime } from "./drain-time.ts";
 import type { HeldTasksOptions } from "./held-tasks-options.ts";
 import { Leases } from "./leases.ts";
 import { Outbox } from "./outbox.ts";
@@ -28,6 +29,7 @@ export class HeldTasks implements AttemptOwner {
   readonly wadi: WadiInternals;
   readonly backoff: Backoff;
   readonly leaseMs: number;
+  readonly time: DrainTime;
   readonly newShare: AttemptOwner["newShare"];
   readonly running: RunningCalls;
   readonly outbox = new Outbox();
@@ -39,14 +41,15 @@ export class HeldTasks implements AttemptOwner {
   readonly #starter: TaskStarter;
 
   constructor(options: HeldTasksOptions) {
-    const { pools, stopAtMs, cutOffMs, leaseMs, deadlineMs } = options;
+    const { pools, time, leaseMs } = options;
     this.#options = options;
     this.wadi = options.wadi;
     this.backoff = options.backoff;
     this.leaseMs = leaseMs;
+    this.time = time;
     this.newShare = options.newShare;
-    this.running = new RunningCalls(stopAtMs, cutOffMs);
-    this.leases = new Leases(leaseMs, deadlineMs);
+    this.running = new RunningCalls(time);
+    this.leases = new Leases(leaseMs, time.deadlineMs);
     this.gate = new StartGate(pools, this.running);
     this.#lanes = new SlotsByLane(pools);
     this.#unstarted = new UnstartedTasks(options, this.#lanes, () => this.#wake());

@@ -1,6 +1,6 @@
 /** Divides the slots and the prefetch of a worker among its names. */
 
-import { HandlerSlots } from "../handler/handler-slots.ts";
+import { type AttemptTime, HandlerSlots } from "../handler/handler-slots.ts";
 import { laneKey, type Registration } from "../handler/registration.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import { SlotPool } from "./slot-pool.ts";
@@ -21,12 +21,13 @@ export function makeSlotPools(
   registrations: readonly Registration[],
   sizes: PoolSizes,
   bytes: ByteBudget,
+  time: AttemptTime,
 ): SlotPool[] {
   const drafts = [...Map.groupBy(registrations, groupOf).values()].map((group) => {
     const { resource, concurrency } = group[0]!;
     const shared = resource === null ? sizes.concurrency : sizes.resources.get(resource)!;
     const slots = resource === null ? (concurrency ?? shared) : shared;
-    const handlers = group.map((registration) => new HandlerSlots(registration, slots));
+    const handlers = group.map((registration) => new HandlerSlots(registration, slots, time));
     return { handlers, slots, capacity: slots * Math.max(...handlers.map(({ batch }) => batch)) };
   });
   const total = drafts.reduce((sum, { capacity }) => sum + capacity, 0);

@@ -4,6 +4,7 @@ import { NEVER, NO_LIMIT } from "../../core/infinity.ts";
 import { monotonicMs } from "../../core/monotonic-clock.ts";
 import { QueryMeter } from "../../core/session/query-meter.ts";
 import type { QueryShare, SharedQueries } from "../handler/query-share.ts";
+import type { DrainTime } from "./drain-time.ts";
 
 /** Most statements that settle everything that is held: the settlement, and the history of failures. */
 const SETTLE = 2;
@@ -21,9 +22,7 @@ export interface QueryPlan {
   readonly maxQueries: number;
   /** Slot pools: a claim has a statement for each. */
   readonly pools: number;
-  /** When handlers are stopped, and when the drain must be over, on the monotonic clock. */
-  readonly stopAtMs: number;
-  readonly deadlineMs: number;
+  readonly time: DrainTime;
   readonly leaseMs: number;
 }
 
@@ -108,9 +107,9 @@ export class QueryBudget implements SharedQueries {
    */
   gatherMs(limited: boolean): number {
     if (!this.isLimited) return 0;
-    const { stopAtMs, leaseMs } = this.#plan;
+    const { time, leaseMs } = this.#plan;
     const trips = Math.floor((this.left - SETTLE - RESEND) / (SETTLE + this.#claim(limited)));
-    const evenlyMs = trips > 0 ? (stopAtMs - monotonicMs()) / (trips + 1) : NEVER;
+    const evenlyMs = trips > 0 ? time.leftMs(monotonicMs()) / (trips + 1) : NEVER;
     return Math.min(evenlyMs, leaseMs / 4);
   }
 
@@ -122,8 +121,8 @@ export class QueryBudget implements SharedQueries {
 
   /** Statements kept for held tasks: their settlement, and heartbeats if their leases do not outlast the drain. */
   get #reserve(): number {
-    const { deadlineMs, leaseMs } = this.#plan;
-    const leftMs = deadlineMs - monotonicMs();
+    const { time, leaseMs } = this.#plan;
+    const leftMs = time.deadlineMs - monotonicMs();
     return SETTLE + RESEND + (leaseMs > leftMs ? 0 : Math.ceil(leftMs / (leaseMs / 2)));
   }
 }

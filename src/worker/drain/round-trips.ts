@@ -149,7 +149,11 @@ export class RoundTrips {
     }
     this.#lastError = error;
     report(this.#settings.hooks, error, operation);
-    this.#retryAtMs = monotonicMs() + backoffDelay(OUTAGE, ++this.#failures);
+    const nowMs = monotonicMs();
+    const { lastTryAtMs } = this.#settings.time;
+    const retryAtMs = nowMs + backoffDelay(OUTAGE, ++this.#failures);
+    // Outcomes are sent once more while an answer can still arrive in time.
+    this.#retryAtMs = nowMs < lastTryAtMs ? Math.min(retryAtMs, lastTryAtMs) : retryAtMs;
     const cycle = this.#unanswered;
     if (cycle === null) return;
     // A cycle that the database keeps refusing must not hold up the others for longer than its leases last.
@@ -171,7 +175,9 @@ export class RoundTrips {
   /** Sends a cycle, which is `unanswered` until its outcome is known. */
   async cycle(cycle: Cycle, call: OperationOptions): Promise<CycleAnswer> {
     this.#unanswered = cycle;
+    const sentAtMs = monotonicMs();
     const answer = await sendCycle(cycle, this.#settings.wadi, this.#totals, call);
+    this.#settings.time.answered(monotonicMs() - sentAtMs);
     this.#unanswered = null;
     return answer;
   }

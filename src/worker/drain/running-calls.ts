@@ -1,6 +1,7 @@
 import { NEVER } from "../../core/infinity.ts";
 import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { HandlerCall } from "../handler/handler-call.ts";
+import type { DrainTime } from "./drain-time.ts";
 import type { LoopWatch } from "./event-loop-monitor.ts";
 
 /**
@@ -9,20 +10,14 @@ import type { LoopWatch } from "./event-loop-monitor.ts";
  */
 export class RunningCalls {
   readonly #calls = new Set<HandlerCall>();
-  readonly #stopAtMs: number;
-  readonly #cutOffMs: number;
+  readonly #time: DrainTime;
   #expiresAtMs = NEVER;
   #watch: LoopWatch | null = null;
   /** Calls that ended in a turn of the event loop that takes too long. */
   #endedLate: HandlerCall[] = [];
 
-  /**
-   * `stopAtMs`: when all calls are stopped, on the monotonic clock. `cutOffMs`: how long a call that was stopped may
-   * take to return.
-   */
-  constructor(stopAtMs: number, cutOffMs: number) {
-    this.#stopAtMs = stopAtMs;
-    this.#cutOffMs = cutOffMs;
+  constructor(time: DrainTime) {
+    this.#time = time;
   }
 
   get size(): number {
@@ -50,7 +45,7 @@ export class RunningCalls {
 
   begin(call: HandlerCall): void {
     this.#calls.add(call);
-    if (call.expiresAtMs < this.#stopAtMs) this.#expireAt(call.expiresAtMs);
+    if (call.expiresAtMs < this.#time.stopAtMs) this.#expireAt(call.expiresAtMs);
   }
 
   end(call: HandlerCall, nowMs: number): void {
@@ -81,7 +76,7 @@ export class RunningCalls {
     for (const call of [...this.#calls]) {
       const { maxRunMs } = call.registration;
       if (nowMs >= call.expiresAtMs)
-        call.expire(`ran longer than its maxRunMs of ${maxRunMs} ms`, nowMs + this.#cutOffMs);
+        call.expire(`ran longer than its maxRunMs of ${maxRunMs} ms`, nowMs + this.#time.cutOffMs);
       if (nowMs >= call.cutOffAtMs) call.cutOff();
       else this.#expireAt(Math.min(call.cutOffAtMs, call.expiresAtMs));
     }
@@ -89,8 +84,8 @@ export class RunningCalls {
 
   /** Stops all calls, for the reason `why`. */
   expireAll(why: string, nowMs: number): void {
-    for (const call of this.#calls) call.expire(why, nowMs + this.#cutOffMs);
-    this.#expireAt(nowMs + this.#cutOffMs);
+    for (const call of this.#calls) call.expire(why, nowMs + this.#time.cutOffMs);
+    this.#expireAt(nowMs + this.#time.cutOffMs);
   }
 
   /**

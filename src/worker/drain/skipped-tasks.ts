@@ -13,13 +13,24 @@ let hasWarned = false;
 /** Collects the due tasks that a drain does not claim, and why: no handler, too long a run, or too large. */
 export class TaskSkips {
   readonly #logger: Logger | null | undefined;
+  readonly #tooLong = new Set<string>();
   readonly #skipped = new Map<string, SkippedTasks>();
   #unhandled: readonly UnhandledTasks[] = [];
 
   /** `tooLong`: names whose declared run does not fit into the drain. */
   constructor(logger: Logger | null | undefined, tooLong: readonly string[]) {
     this.#logger = logger;
-    for (const name of tooLong) this.#skip({ name, reason: "maxRunMs" });
+    this.skipNames(tooLong);
+  }
+
+  /** Notes names whose declared run does not fit. Returns whether one of them is new. */
+  skipNames(tooLong: readonly string[]): boolean {
+    const known = this.#tooLong.size;
+    for (const name of tooLong) {
+      this.#tooLong.add(name);
+      this.#skip({ name, reason: "maxRunMs" });
+    }
+    return this.#tooLong.size > known;
   }
 
   get unhandled(): readonly UnhandledTasks[] {
@@ -34,8 +45,7 @@ export class TaskSkips {
   add({ unhandled, oversized }: Pick<ClaimResult, "unhandled" | "oversized">): void {
     for (const { id, name } of oversized) this.#skip({ name, id, reason: "maxResponseBytes" });
     if (unhandled === null) return;
-    const isSkipped = (name: string) => this.skipped.some((skipped) => skipped.name === name && !skipped.id);
-    this.#unhandled = unhandled.filter(({ name }) => !isSkipped(name));
+    this.#unhandled = unhandled.filter(({ name }) => !this.#tooLong.has(name));
     if (this.#unhandled.length > 0 && this.#logger && !hasWarned) this.#warn();
   }
 

@@ -1,4 +1,5 @@
 import { NO_LIMIT } from "../../core/infinity.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { ClaimPool, Lane } from "../../core/operations/claim-pools.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import type { HandlerSlots } from "../handler/handler-slots.ts";
@@ -56,15 +57,23 @@ export class SlotPool {
     return (this.slots - this.#calls) * this.#batch;
   }
 
-  /** Tasks that could start at once, in addition to those that are ready. */
+  /** Tasks that could start at once and end in time, in addition to those that are ready. */
   get open(): number {
-    const unused = this.handlers.reduce((sum, { free, ready }) => sum + Math.max(0, free - ready), 0);
+    return this.#openAt(monotonicMs());
+  }
+
+  #openAt(nowMs: number): number {
+    let unused = 0;
+    for (const handler of this.handlers)
+      if (handler.fits(nowMs)) unused += Math.max(0, handler.free - handler.ready);
     return Math.min(this.#free - this.#startable, unused);
   }
 
-  /** Tasks a claim may bring now: those that could start at once, and some ahead. */
+  /** Tasks a claim may bring now: those that could start at once, and some ahead. 0 if no name has time to run. */
   get room(): number {
-    return this.open + this.#ahead;
+    const nowMs = monotonicMs();
+    if (!this.handlers.some((handler) => handler.fits(nowMs))) return 0;
+    return this.#openAt(nowMs) + this.#ahead;
   }
 
   /** Tasks of now that are still ready when the next answer comes. */
@@ -108,7 +117,7 @@ export class SlotPool {
 
   /**
    * What it asks for in a claim of at most `limit` tasks. A name that has no room, or whose runs are longer than
-   * `leftMs`, has the quota 0: it only counts for the next due time.
+   * `leftMs`, has the quota 0: it only counts for the next due time. One that is too long for the drain is left out.
    */
   ask(limit: number, leftMs: number): ClaimPool {
     const lanes: Lane[] = [];
@@ -116,7 +125,9 @@ export class SlotPool {
     // Tasks that start before the next round trip need no announcement: only those after them are prefetched.
     const prefetch = Math.max(0, ahead - this.#forecast.window);
     let least = NO_LIMIT;
-    for (const { registration, free, ready, inFlight, needsMs } of this.handlers) {
+    for (const handler of this.handlers) {
+      if (handler.isTooLong) continue;
+      const { registration, free, ready, inFlight, needsMs } = handler;
       const room = Math.max(0, free - ready) + ahead;
       const quota = limit > 0 && needsMs <= leftMs ? Math.min(limit, room) : 0;
       if (quota > 0) least = Math.min(least, quota);

@@ -52,7 +52,7 @@ export class TaskStarter implements HandlerCallOwner {
   }
 
   #call(pool: SlotPool, taken: readonly Attempt[], nowMs: number): void {
-    const { bytes, hooks, stopAtMs, totals } = this.#options;
+    const { bytes, hooks, totals } = this.#options;
     const attempts = taken.filter((attempt) => this.#fits(attempt, nowMs) || this.#giveBack(attempt, nowMs));
     if (attempts.length === 0) return;
     bytes.started();
@@ -60,7 +60,7 @@ export class TaskStarter implements HandlerCallOwner {
     const { maxRunMs } = handler.registration;
     const call = new HandlerCall(this, attempts, nowMs, nowMs + (maxRunMs ?? NEVER));
     for (const attempt of attempts) {
-      attempt.begin(call, stopAtMs);
+      attempt.begin(call);
       totals.started(attempt);
     }
     pool.begin(handler, attempts.length);
@@ -70,11 +70,9 @@ export class TaskStarter implements HandlerCallOwner {
 
   /** Whether an attempt that starts now is expected to end before the drain stops and before its lease expires. */
   #fits({ handler, lease }: Attempt, nowMs: number): boolean {
-    const { needsMs } = handler;
-    const { stopAtMs, leaseMs } = this.#options;
-    if (needsMs > stopAtMs - nowMs) return false;
+    if (!handler.fits(nowMs)) return false;
     // A lease that will be renewed need not cover the whole run.
-    return lease.endsAtMs - nowMs > Math.min(needsMs, leaseMs / 4);
+    return lease.endsAtMs - nowMs > Math.min(handler.needsMs, this.#options.leaseMs / 4);
   }
 
   #giveBack(attempt: Attempt, nowMs: number): false {

@@ -111,15 +111,15 @@ export class TripSchedule {
   /** When to claim for free slots without a notification: at the next poll, or when a retry is due. */
   get pollAtMs(): number {
     const { polls, held, claims } = this.#parts;
-    if (claims.isClosed || this.#trips.isFailing) return NEVER;
+    if (claims.isClosed || this.#trips.isFailing || !claims.hasRoom) return NEVER;
     return Math.min(polls.atMs, held.isEmpty ? this.#retryAtMs : NEVER);
   }
 
   /** When the retry is due that a short drain lingers for. */
   get #retryAtMs(): number {
-    const { settings, retries, claims } = this.#parts;
+    const { settings, retries } = this.#parts;
     const { nextAtMs } = retries;
-    return nextAtMs <= monotonicMs() + settings.lingerMs && claims.hasRoom ? nextAtMs : NEVER;
+    return nextAtMs <= monotonicMs() + settings.lingerMs ? nextAtMs : NEVER;
   }
 
   /** Plans the next poll, before the drain waits. */

@@ -1,3 +1,4 @@
+import { NEVER } from "../../core/infinity.ts";
 import { monotonicMs, toEpochMs } from "../../core/monotonic-clock.ts";
 import type { SubmittedTask } from "../../core/operations/submit.ts";
 import type { Task } from "../../core/task.ts";
@@ -34,8 +35,9 @@ export class AttemptContext implements TaskContext {
   get signal(): AbortSignal {
     return this.#attempt.signal;
   }
-  get deadlineMs(): number {
-    return toEpochMs(this.#attempt.deadlineMs);
+  get deadline(): Date | null {
+    const { deadlineMs } = this.#attempt;
+    return deadlineMs === NEVER ? null : new Date(toEpochMs(deadlineMs));
   }
   get canceled(): boolean {
     return this.#attempt.canceled;
@@ -43,7 +45,7 @@ export class AttemptContext implements TaskContext {
   get lostLease(): boolean {
     return this.#attempt.lost;
   }
-  get timeLeftMs(): TaskContext["timeLeftMs"] {
+  get remainingMs(): TaskContext["remainingMs"] {
     return () => Math.max(0, this.#attempt.deadlineMs - monotonicMs());
   }
   get progress(): TaskContext["progress"] {

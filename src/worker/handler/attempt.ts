@@ -13,7 +13,7 @@ import type { WadiInternals } from "../../producer/internals.ts";
 import type { ClaimLease } from "./claim-lease.ts";
 import { type FailOptions, failureOf } from "./ctx-fail.ts";
 import { ExternalSettlement } from "./external-settlement.ts";
-import type { HandlerSlots } from "./handler-slots.ts";
+import type { AttemptTime, HandlerSlots } from "./handler-slots.ts";
 import { completed, delayOf, failed, failedAs, RELEASED, snoozed, timedOut } from "./make-outcome.ts";
 import type { QueryShare } from "./query-share.ts";
 import { SettledTaskWait } from "./settled-task.ts";
@@ -23,6 +23,7 @@ export interface AttemptOwner {
   readonly wadi: WadiInternals;
   readonly backoff: Backoff;
   readonly leaseMs: number;
+  readonly time: AttemptTime;
   /** The share of the drain's queries that one attempt may send. */
   newShare(): QueryShare;
   /** Called once, when the attempt has ended: `attempt.settlement` is to be stored, null if the lease is lost. */
@@ -70,8 +71,8 @@ export class Attempt implements LeaseRef {
   /** On the monotonic clock; 0 before it starts. */
   startedAtMs = 0;
   durationMs = 0;
-  /** When it is cut off, on the monotonic clock. */
-  deadlineMs = NEVER;
+  /** When its call's time is up, on the monotonic clock; the drain's may be up before. */
+  #callEndsAtMs = NEVER;
   /** How it ended; null while it runs and after its lease is lost. */
   settlement: Settlement | null = null;
   canceled = false;
@@ -120,11 +121,16 @@ export class Attempt implements LeaseRef {
     return this.#abort;
   }
 
-  /** Starts as part of `call`, and is cut off with it, at `stopAtMs` at the latest. */
-  begin(call: AttemptCall, stopAtMs: number): void {
+  /** When its time is up and its signal aborts, on the monotonic clock; `Infinity` if its time is not limited. */
+  get deadlineMs(): number {
+    return Math.min(this.#callEndsAtMs, this.owner.time.stopAtMs);
+  }
+
+  /** Starts as part of `call`, and is stopped with it. */
+  begin(call: AttemptCall): void {
     this.call = call;
     this.startedAtMs = call.startedAtMs;
-    this.deadlineMs = Math.min(call.expiresAtMs, stopAtMs);
+    this.#callEndsAtMs = call.expiresAtMs;
   }
 
   /** The database has stored that it starts. */

@@ -1,5 +1,17 @@
 import type { Registration } from "./registration.ts";
 
+/** The time of a drain, as its handlers see it. All times are on the monotonic clock. */
+export interface AttemptTime {
+  /** When handlers are stopped. */
+  readonly stopAtMs: number;
+  /** The longest time in milliseconds that an estimate counts for. */
+  readonly longestEstimateMs: number;
+  /** The longest run in milliseconds that a handler may declare. */
+  readonly longestRunMs: number;
+  /** Until handlers are stopped, in milliseconds. */
+  leftMs(nowMs: number): number;
+}
+
 /** How many calls of one handler may run, and how many of its tasks are ready, running or unsettled. */
 export class HandlerSlots {
   readonly registration: Registration;
@@ -9,11 +21,12 @@ export class HandlerSlots {
   readonly batch: number;
   #calls = 0;
   #ready = 0;
-  #hasRun = false;
+  readonly #time: AttemptTime;
   readonly #inFlight = new Map<string, number>();
 
-  constructor(registration: Registration, slots: number) {
+  constructor(registration: Registration, slots: number, time: AttemptTime) {
     this.registration = registration;
+    this.#time = time;
     this.maxCalls = Math.min(registration.concurrency ?? slots, slots);
     this.batch = registration.batch ?? 1;
   }
@@ -34,11 +47,25 @@ export class HandlerSlots {
   }
 
   /**
-   * How long an attempt is expected to take, in milliseconds. A drain begins without an estimate: a name that was slow
-   * once would never run again to improve it.
+   * How long an attempt is expected to take, in milliseconds: as long as declared, else as most of the last runs in
+   * this worker took; 0 before the first one.
    */
   get needsMs(): number {
-    return this.registration.maxRunMs ?? (this.#hasRun ? this.registration.runs.p95() : 0);
+    const { maxRunMs, runs } = this.registration;
+    return maxRunMs ?? Math.min(runs.p95(), this.#time.longestEstimateMs);
+  }
+
+  /** Whether an attempt that starts at `nowMs` is expected to end before handlers are stopped. */
+  fits(nowMs: number): boolean {
+    const { needsMs } = this;
+    if (this.isTooLong) return false;
+    return needsMs === 0 || needsMs <= this.#time.leftMs(nowMs);
+  }
+
+  /** Whether its declared run is longer than any that this drain has time for. */
+  get isTooLong(): boolean {
+    const { maxRunMs } = this.registration;
+    return maxRunMs !== null && maxRunMs > this.#time.longestRunMs;
   }
 
   /** Tasks that its own limit would let start now, if there are slots. */
@@ -74,7 +101,6 @@ export class HandlerSlots {
   /** A call has ended that took `durationMs`. */
   endCall(durationMs: number): void {
     this.#calls--;
-    this.#hasRun = true;
     this.registration.runs.add(durationMs);
   }
 }

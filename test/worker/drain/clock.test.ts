@@ -50,10 +50,10 @@ test("a drain ends in its time if its clock is set back, and not sooner if it is
       setClock(-HOUR_MS);
       return new Promise(() => {});
     })
-    .task("short", async ({ timeLeftMs }) => {
+    .task("short", async ({ remainingMs }) => {
       setClock(HOUR_MS);
       await new Promise((resolve) => setTimeout(resolve, 50));
-      return timeLeftMs() > 1000;
+      return remainingMs() > 1000;
     });
   expect(await worker.drain({ budgetMs: 400 })).toMatchObject({ claimed: 1, retried: 1 });
   expect(performance.now() - startMs).toBeLessThan(HOUR_MS / 10);
