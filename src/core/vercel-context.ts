@@ -1,4 +1,4 @@
-/** What the platform Vercel tells about the present invocation. */
+/** What the platform Vercel reports about the present invocation. */
 
 const REQUEST_CONTEXT = Symbol.for("@vercel/request-context");
 

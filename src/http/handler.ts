@@ -104,7 +104,7 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
   };
 }
 
-/** When a drain must be over; undefined if the platform tells the worker. */
+/** When a drain must be over; undefined if the worker reads it from the platform. */
 function drainDeadline(budgetMs: number | null, deadline: Date | number | undefined): number | undefined {
   if (budgetMs !== null) return Math.min(Date.now() + budgetMs, Number(deadline ?? Number.POSITIVE_INFINITY));
   if (deadline !== undefined) return Number(deadline);

@@ -24,7 +24,7 @@ import type { WorkerSettings } from "./options.ts";
 /** Options of `worker.drain`. */
 export interface DrainOptions {
   /**
-   * Time of the invocation in milliseconds. On Vercel, where the platform tells the deadline of the invocation, the
+   * Time of the invocation in milliseconds. On Vercel, where the platform reports the deadline of the invocation, the
    * drain ends before that in any case. Minimum `1`.
    * @default until the deadline on Vercel, elsewhere 25000
    */

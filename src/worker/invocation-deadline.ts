@@ -1,4 +1,4 @@
-/** When a short drain must be over: from its options, and from the platform where that tells it. */
+/** When a short drain must be over: from its options, and from the platform where that reports it. */
 
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { monotonicMs, toMonotonicMs } from "../core/monotonic-clock.ts";
@@ -29,7 +29,7 @@ const TRIGGER_BUDGETS_MS: Readonly<Record<CloudflareTrigger, number>> = {
 };
 
 /**
- * When an invocation with these options must be over, on the monotonic clock. The deadline that Vercel tells is the
+ * When an invocation with these options must be over, on the monotonic clock. The deadline that Vercel reports is the
  * latest one.
  *
  * @throws {InvalidArgument} if an option is out of range, or more than one is given.

@@ -80,7 +80,9 @@ describe.each(TOOLS)("%s", (file, name, bad) => {
   it.each(["--help", "-h"])("prints its usage for %s", (option) => {
     const { status, stdout, stderr } = run(file, option);
     expect([status, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(/^usage: npm run (\S+) -- \[--.+\](?: \w+(?:\|\w+)+)?\n(?: {2}--\S.* {2}\S.*\n)+$/);
+    expect(stdout).toMatch(
+      /^usage: npm run (\S+) -- \[--.+\](?: \w+(?:\|\w+)+)?\n(?: {2}--\S.* {2}\S.*\n)+$/,
+    );
     expect(stdout).toContain(`usage: npm run ${name} -- `);
   });
 

@@ -46,7 +46,7 @@ describe("the time of a drain", () => {
     expect(ms).toBeLessThan(840_000);
   });
 
-  test("ends at the deadline that Vercel tells, also if an option says later", async () => {
+  test("ends at the deadline that Vercel reports, also if an option says later", async () => {
     onVercel(new Date(Date.now() + 100_000).toISOString());
     expect(await timeIn()).toBeGreaterThan(95_000);
     expect(await timeIn({ budgetMs: 500_000 })).toBeLessThan(100_000);
@@ -168,7 +168,7 @@ describe("the margin to settle", () => {
     const startedAtMs = performance.now();
     expect(await worker.drain({ budgetMs: 2000 })).toMatchObject({ succeeded: 1, lost: 0 });
     const tookMs = performance.now() - startedAtMs;
-    expect(tookMs).toBeGreaterThan(1700);
+    expect(tookMs).toBeGreaterThan(1400);
     expect(tookMs).toBeLessThan(2000);
   });
 });
