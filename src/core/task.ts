@@ -85,6 +85,8 @@ export interface Task<Payload = unknown, Result = unknown> {
   readonly leaseUntilMs: number | null;
   /** When it is, or was, due. */
   readonly runAtMs: number;
+  /** From when on it ends as `canceled` if no worker has claimed it; null: it waits for as long as it takes. */
+  readonly expiresAtMs: number | null;
   /** When a cancel was requested while it ran; null if none was. */
   readonly cancelRequestedAtMs: number | null;
   /** The id of the task it belongs to; null if it has no parent. */

@@ -58,7 +58,7 @@ const RENAMED: Readonly<Record<string, Names>> = {
   task: {
     maxRun: "maxRunMs",
     ...belongTo("new Worker", "leaseMs"),
-    ...belongTo("defineTask or submit", "maxAttempts", "maxCrashes", "priority", "limits"),
+    ...belongTo("defineTask or submit", "maxAttempts", "maxCrashes", "priority", "expiresInMs", "limits"),
   },
   ...forEach(
     ["drain", "run", "serve", "background"],

@@ -66,6 +66,8 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
       crashLimit: integer("crash_limit"),
       /** The lease token while the start of the task has not been announced. */
       hold: text("hold"),
+      /** Until when a worker must have claimed it; null: no limit. */
+      expiresAtMs: ms("expires_at_ms"),
     },
     (t) => [
       index("wadi_tasks_queued_idx")
@@ -82,6 +84,9 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
       index("wadi_tasks_limited_idx")
         .on(t.concurrencyKey, t.workerId)
         .where(sql`status = 'running' and concurrency_key <> ''`),
+      index("wadi_tasks_expiry_idx")
+        .on(t.expiresAtMs)
+        .where(sql`status = 'queued' and attempt = 0 and expires_at_ms is not null`),
     ],
   );
 
@@ -130,13 +135,23 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
     (t) => [primaryKey({ columns: [t.taskId, t.failedAtMs, t.attempt] })],
   );
 
+  const pauses = table(
+    "wadi_pauses",
+    {
+      queue: text("queue").notNull(),
+      name: text("name").notNull(),
+      pausedAtMs: ms("paused_at_ms").notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.queue, t.name] })],
+  );
+
   const meta = table("cairnq_meta", { key: key(), value: text("value").notNull() });
 
   const ledger = () => ({ name: text("name").primaryKey(), appliedAtMs: ms("applied_at_ms").notNull() });
   const migrations = table("wadi_migrations", ledger());
   const referenceMigrations = table("cairnq_migrations", ledger());
 
-  return { tasks, taskKeys, limits, limitStarts, failures, meta, migrations, referenceMigrations };
+  return { tasks, taskKeys, limits, limitStarts, failures, pauses, meta, migrations, referenceMigrations };
 }
 
 /**
@@ -167,6 +182,8 @@ export const limits = tables.limits;
 export const limitStarts = tables.limitStarts;
 /** The history of errors: a row for each attempt that failed and each lease that expired. */
 export const failures = tables.failures;
+/** What no worker claims: a queue, a name, or a name in a queue; an empty text stands for all. */
+export const pauses = tables.pauses;
 /** Versions of the protocol and of the schema. */
 export const meta = tables.meta;
 /** The migrations of Wadi that were applied. */

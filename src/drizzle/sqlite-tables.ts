@@ -44,6 +44,8 @@ export const tasks = sqliteTable(
     crashLimit: integer("crash_limit"),
     /** The lease token while the start of the task has not been announced. */
     hold: text("hold"),
+    /** Until when a worker must have claimed it; null: no limit. */
+    expiresAtMs: integer("expires_at_ms"),
   },
   (t) => [
     index("wadi_tasks_queued_idx")
@@ -60,6 +62,9 @@ export const tasks = sqliteTable(
     index("wadi_tasks_limited_idx")
       .on(t.concurrencyKey, t.workerId)
       .where(sql`status = 'running' and concurrency_key <> ''`),
+    index("wadi_tasks_expiry_idx")
+      .on(t.expiresAtMs)
+      .where(sql`status = 'queued' and attempt = 0 and expires_at_ms is not null`),
   ],
 );
 
@@ -110,6 +115,17 @@ export const failures = sqliteTable(
     error: text("error", { mode: "json" }).$type<ErrorEnvelope>().notNull(),
   },
   (t) => [primaryKey({ columns: [t.taskId, t.failedAtMs, t.attempt] })],
+);
+
+/** What no worker claims: a queue, a name, or a name in a queue; an empty text stands for all. */
+export const pauses = sqliteTable(
+  "wadi_pauses",
+  {
+    queue: text("queue").notNull(),
+    name: text("name").notNull(),
+    pausedAtMs: integer("paused_at_ms").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.queue, t.name] })],
 );
 
 /** Versions of the protocol and of the schema. */

@@ -26,6 +26,7 @@ const SUBMIT_FIELDS = Object.keys({
   throttle: true,
   queue: true,
   delayMs: true,
+  expiresInMs: true,
   priority: true,
   maxAttempts: true,
   maxCrashes: true,

@@ -4,7 +4,7 @@ import { type Checks, checkOptions, integerFrom, optional, optionalMs } from "..
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { checkIndexedTogether } from "../core/index-limits.ts";
 import type { IfWritable, JsonForm } from "../core/json/json-form.ts";
-import { optionalText, requireRecord, show, text } from "../core/validate.ts";
+import { MAX_DELAY_MS, optionalText, requireRecord, show, text } from "../core/validate.ts";
 import { checkLimits, type TaskLimits } from "./fleet-limits.ts";
 import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
 
@@ -30,6 +30,12 @@ export interface TaskOptions {
    * @default none
    */
   readonly maxRunMs?: number | undefined;
+  /**
+   * Milliseconds after its due time within which a worker must have claimed a task. Else it ends as `canceled`, with
+   * the error code `expired`. Minimum `1`.
+   * @default none
+   */
+  readonly expiresInMs?: number | undefined;
 }
 
 /** A task's name, defaults and types, shared by producers and workers. Made by `defineTask`. */
@@ -46,6 +52,8 @@ export interface TaskDefinition<Input = unknown, Payload = Input, Result = unkno
   readonly priority: number;
   /** Longest run of one attempt in milliseconds; null: no limit. */
   readonly maxRunMs: number | null;
+  /** Milliseconds after its due time within which a worker must have claimed a task; null: no limit. */
+  readonly expiresInMs: number | null;
   /** Limits over all workers; null: none. */
   readonly limits: TaskLimits<Input> | null;
   /** The schema of the payload; null: it is not validated. */
@@ -156,6 +164,7 @@ const DEFINITION: Checks<AnyTaskDefinition> = {
   maxCrashes: integerFrom(1, 1_000_000, 3),
   priority: integerFrom(-1000, 1000, 0),
   maxRunMs: optionalMs,
+  expiresInMs: optional(integerFrom(1, MAX_DELAY_MS)),
   limits: optional((_, limits) => checkLimits(limits as TaskLimits)),
   payload: schema,
   result: schema,

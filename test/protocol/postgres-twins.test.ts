@@ -263,26 +263,31 @@ test("1500 random steps leave the same rows on both dialects", { timeout: 120_00
     },
     () => both("cancel_task", { ...target(), now_ms }),
     () => both("retry_task", { ...target(), reset_attempt: random(2), now_ms }),
-    () => both("select_task", target()),
-    () => both("select_retried", target()),
-    () => both("select_task_status", target()),
+    () => both("select_task", { ...target(), now_ms }),
+    () => both("select_retried", { ...target(), now_ms }),
+    () => both("select_task_status", { ...target(), now_ms }),
     () => {
       const ids_json = JSON.stringify(ids.slice(-40));
       const watched_json = JSON.stringify([...ids.slice(0, 3), "none"]);
-      return both("select_task_states", { ids_json, watched_json, keys_json: '["k0", "k2", "none"]' });
+      return both("select_task_states", {
+        ids_json,
+        watched_json,
+        keys_json: '["k0", "k2", "none"]',
+        now_ms,
+      });
     },
     () => both("select_task_owners", { ids_json: JSON.stringify(ids.filter(() => random(4) === 0)) }),
-    () => both("select_tasks", { ids_json: JSON.stringify(ids.filter(() => random(4) === 0)) }),
+    () => both("select_tasks", { ids_json: JSON.stringify(ids.filter(() => random(4) === 0)), now_ms }),
     () => both("select_next_due", { lanes_json: lanes(), now_ms }),
     () => both("count_queued", { queue: one(QUEUES), max_depth: 1 + random(20) }),
     () => both("count_tasks", { queues_json: maybe(JSON.stringify([one(QUEUES)])) }),
-    () => both("list_tasks", { ...filter(), ...page() }),
+    () => both("list_tasks", { ...filter(), ...page(), now_ms }),
     () => {
       const root =
         random(2) === 0
           ? { root_id: one(ids) ?? "none", correlation_id: maybe("c1") }
           : { root_id: null, correlation_id: "c2" };
-      return both("list_related_tasks", { ...root, ...filter(), ...page() });
+      return both("list_related_tasks", { ...root, ...filter(), ...page(), now_ms });
     },
     () =>
       both("purge_tasks", { older_than_ms: 10 * random(200), ...filter(), max_tasks: 1 + random(4), now_ms }),

@@ -1,5 +1,5 @@
 -- Cancels a queued task, and asks a running one to stop and notifies its worker.
--- A task in any other status, or one that was asked before, is left alone and not returned.
+-- A task in any other status, one that has expired, or one that was asked before, is left alone and not returned.
 -- @param id text?
 -- @param key text?
 -- @param now_ms integer?
@@ -12,5 +12,6 @@ update cairnq_tasks set
   updated_at_ms = now.ms
 from now
 where id = coalesce(@guard(), @id_or_key())
+  and not @is_expired(cairnq_tasks, (select ms from now))
   and (status = 'queued' or (status = 'running' and cancel_requested_at_ms is null))
 returning @canceled_id(cairnq_tasks)

@@ -20,14 +20,14 @@ declared as materialized (
     lane->>'queue' as queue, lane->>'name' as name, (lane->>'rank')::bigint as rank, lane->'served' as served,
     least((lane->>'quota')::bigint, :max_tasks::bigint) as quota
   from @elements(:lanes_json) as given(lane)
-  where (lane->>'quota')::bigint > 0
+  where (lane->>'quota')::bigint > 0 and not @is_paused(lane->>'queue', coalesce(lane->>'name', ''))
 ),
 lanes as (
   select queue, name, rank, served, quota from declared where name is not null
   union all
   select declared.queue, found.name, declared.rank, declared.served, declared.quota
   from declared cross join lateral @distinct(name, @queued(declared.queue)) as found(name)
-  where declared.name is null
+  where declared.name is null and not @is_paused(declared.queue, found.name)
 ),
 keys as (
   select
@@ -105,4 +105,5 @@ picked as materialized (
 update cairnq_tasks task set @lease()
 from now
 where @among(locked) and case when (select :max_task_bytes::bigint) is null then true else @fits() end
+  and not @is_expired(task, (select ms from now))
 returning task.*

@@ -1,7 +1,8 @@
 -- Leases due tasks to one owner: of each lane at most its quota, in all at most max_tasks, in the order of priority
 -- (highest first), due time and id. A lane is a queue and a name; a null name means every name. Within a priority,
 -- lanes with a rank take turns: the one with the smallest rank + taken goes first. A task that takes more than
--- max_task_bytes in an answer is left out.
+-- max_task_bytes in an answer is left out, and so are the tasks of a paused lane. One that has expired is passed over
+-- without another in its place, or a claim would read all that have: expire_tasks ends them.
 --
 -- A walk without locks decides how many tasks to take from which lane; then that many are locked there, past those that
 -- other claims hold. Arrays, "between" and sign() keep the planner's estimates small whatever the statistics say: if it
@@ -24,13 +25,14 @@ declared as materialized (
     -- Rank + quota: less what is left of the quota, that is rank + taken.
     (lane->>'rank')::bigint + least((lane->>'quota')::bigint, :max_tasks::bigint) as turns
   from @elements(:lanes_json) as given(lane)
+  where not @is_paused(lane->>'queue', coalesce(lane->>'name', ''))
 ),
 lanes as (
   select queue, name, quota, turns from declared where name is not null
   union all
   select declared.queue, found.name, declared.quota, declared.turns
   from declared cross join lateral @distinct(name, @queued(declared.queue)) as found(name)
-  where declared.name is null
+  where declared.name is null and not @is_paused(declared.queue, found.name)
 ),
 -- One row for each lane and priority, from the highest down until the due tasks fill the quota, and one level more for
 -- when other claims empty the last. `quota` is what the levels above leave of it.
@@ -68,4 +70,5 @@ picked as materialized (
 update cairnq_tasks task set @lease()
 from now
 where @among(locked) and case when (select :max_task_bytes::bigint) is null then true else @fits() end
+  and not @is_expired(task, (select ms from now))
 returning task.*

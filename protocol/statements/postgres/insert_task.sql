@@ -1,4 +1,5 @@
--- Queues one task without a key, due at run_at_ms or, where that is null, delay_ms from now.
+-- Queues one task without a key, due at run_at_ms or, where that is null, delay_ms from now. It expires expires_in_ms
+-- after that, or after now if it is due already.
 -- An id that exists already is left alone and not returned, so a submit that is sent again adds nothing.
 -- @param id text
 -- @param name text
@@ -10,6 +11,7 @@
 -- @param priority integer
 -- @param run_at_ms integer?
 -- @param delay_ms integer
+-- @param expires_in_ms integer?
 -- @param parent_id text?
 -- @param root_id text?
 -- @param correlation_id text?
@@ -22,6 +24,7 @@ select
   coalesce(@guard(), :id::text), :name::text, :queue::text, 'queued', :payload::jsonb, :metadata::jsonb,
   :max_attempts::integer, :max_crashes::integer, :max_crashes::integer,
   :priority::integer, coalesce(:run_at_ms::bigint, ms + :delay_ms::bigint),
+  greatest(ms, coalesce(:run_at_ms::bigint, ms + :delay_ms::bigint)) + :expires_in_ms::bigint,
   :parent_id::text, coalesce(:root_id::text, :id::text), :correlation_id::text, :concurrency_key::text, ms, ms
 from now
 on conflict (id) do nothing

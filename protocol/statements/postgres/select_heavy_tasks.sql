@@ -40,5 +40,5 @@ select
     from levels level
   ) as next_ms
 from cairnq_tasks heavy
-where heavy.id = any((select ids from firsts)::text[]) and not @fits()
+where heavy.id = any((select ids from firsts)::text[]) and not @fits() and not @is_expired(heavy, (select ms from now))
 limit 100

@@ -1,12 +1,13 @@
 -- Reads when the next task of these lanes is due, when the next lease of any task expires, and when a task with a
 -- concurrency key can be claimed next: null if none is queued, 2^53 - 1 if all of their keys are at their concurrency
--- (the worker that ends one of their tasks polls again).
+-- (the worker that ends one of their tasks polls again). As a claim does, it passes by paused lanes. A task that has
+-- expired counts until expire_tasks has ended it; expires_at_ms says whether there is one, in any lane.
 --
 -- `levels` are the priorities in use, each with the time from which its key is free. Where there have never been
 -- limits, no key is looked up.
 -- @param lanes_json json
 -- @param now_ms integer?
--- @returns now_ms, run_at_ms, lease_until_ms, limited_at_ms
+-- @returns now_ms, run_at_ms, lease_until_ms, limited_at_ms, expires_at_ms
 with recursive
 @now(),
 @lanes(),
@@ -51,4 +52,5 @@ select
     where status = 'running' and lease_until_ms is not null
     order by lease_until_ms limit 1
   ) as lease_until_ms,
-  (select min(greatest(first_ms, free_ms)) from levels where key > '') as limited_at_ms
+  (select min(greatest(first_ms, free_ms)) from levels where key > '') as limited_at_ms,
+  @first_expiry() as expires_at_ms

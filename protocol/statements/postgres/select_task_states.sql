@@ -3,6 +3,7 @@
 -- @param ids_json json
 -- @param watched_json json
 -- @param keys_json json
+-- @param now_ms integer?
 -- @returns name, by_key, id, status, progress, message, attempt
 select asked.name, asked.by_key, state.id, state.status, state.progress, state.message, state.attempt
 from (
@@ -13,7 +14,7 @@ from (
   select @texts(:keys_json), 1, 1
 ) as asked(name, by_key, is_whole)
 cross join lateral (
-  select id, status, progress, message, attempt from cairnq_tasks
+  select id, @status_of(cairnq_tasks, @present()) as status, progress, message, attempt from cairnq_tasks
   where id = case when asked.by_key = 1 then @task_of_key(asked.name) else asked.name end
   limit 1
 ) state

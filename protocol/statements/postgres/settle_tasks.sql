@@ -61,6 +61,7 @@ update cairnq_tasks task set
     when settled.status <> 'queued' or (settled.released and settled.delay_ms = 0) then task.run_at_ms
     else now.ms + settled.delay_ms
   end,
+  expires_at_ms = case when settled.released and settled.delay_ms > 0 then null else task.expires_at_ms end,
   completed_at_ms = case when settled.status in ('queued', 'running') then null else now.ms end,
   updated_at_ms = now.ms
 from settled cross join now

@@ -31,7 +31,7 @@ decided as materialized (
       ) then false
       when submit.conflict = 'reuse' then present.status not in ('queued', 'running')
       when submit.conflict = 'reuse-succeeded' then present.status not in ('queued', 'running', 'succeeded')
-      when submit.conflict = 'replace' then (
+      when submit.conflict = 'replace' then present.status = 'canceled' or (
         select coalesce(cancel_requested_at_ms, completed_at_ms)
         from cairnq_tasks where id = submit.task_id
       ) is not null
@@ -41,7 +41,7 @@ decided as materialized (
   from submitted submit
   cross join lateral (
     select
-      (select status from cairnq_tasks where id = submit.task_id) as status,
+      (select @status_of(cairnq_tasks, (select ms from now)) from cairnq_tasks where id = submit.task_id) as status,
       (select name from cairnq_tasks where id = submit.task_id) as name
   ) present
 ),
@@ -57,6 +57,11 @@ inserted as (
       (select created_at_ms from cairnq_tasks where id = submit.task_id and submit.joins)
         + (item->>'max_delay_ms')::bigint
     ),
+    greatest(now.ms, least(
+      coalesce((item->>'run_at_ms')::bigint, now.ms + (item->>'delay_ms')::bigint),
+      (select created_at_ms from cairnq_tasks where id = submit.task_id and submit.joins)
+        + (item->>'max_delay_ms')::bigint
+    )) + (item->>'expires_in_ms')::bigint,
     item->>'parent_id', coalesce(item->>'root_id', id), item->>'correlation_id',
     coalesce(item->>'concurrency_key', ''), now.ms, now.ms
   from decided submit cross join now
@@ -66,6 +71,7 @@ inserted as (
     metadata = excluded.metadata,
     concurrency_key = excluded.concurrency_key,
     run_at_ms = excluded.run_at_ms,
+    expires_at_ms = excluded.expires_at_ms,
     updated_at_ms = excluded.updated_at_ms
   returning *
 ),
@@ -76,10 +82,10 @@ pointed as (
   where fresh or task_id is null
   on conflict (key) do update set task_id = excluded.task_id, updated_at_ms = excluded.updated_at_ms
 )
-select submit.key as task_key, task.*
+select submit.key as task_key, task.*, @expired_error(task, (select ms from now))
 from decided submit join inserted task on task.id = case when submit.joins then submit.task_id else submit.id end
 union all
-select submit.key, present.*
+select submit.key, present.*, @expired_error(present, (select ms from now))
 from decided submit
 cross join lateral (
   select * from cairnq_tasks where id = coalesce(submit.task_id, submit.id) limit 1

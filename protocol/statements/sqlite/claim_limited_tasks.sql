@@ -24,13 +24,14 @@ lanes(queue, name, quota, rank, every, served) as (
     item.value->'served'
   from json_each(:lanes_json) item
   where item.value->>'quota' > 0
+    and not @is_paused(item.value->>'queue', ifnull(item.value->>'name', ''))
   union all
   select queue, @least(name, @queued(lanes.queue) and name > lanes.name), quota, rank, every, served
   from lanes where every and name is not null
 ),
 keys(queue, name, quota, rank, served, key) as (
   select queue, name, quota, rank, served, @least(concurrency_key, @queued(lanes.queue, lanes.name))
-  from lanes where name is not null
+  from lanes where name is not null and not (every and @is_paused(lanes.queue, lanes.name))
   union all
   select
     queue, name, quota, rank, served,
@@ -87,4 +88,5 @@ where id in (
   order by cursor limit +:max_tasks
 )
   and (+:max_task_bytes is null or @fits())
+  and not @is_expired(cairnq_tasks, (select ms from now))
 returning @returned()

@@ -15,12 +15,14 @@ where key in (
   left join cairnq_tasks task on task.id = task_key.task_id
   where not @is_sent(item.value)
     and (task.created_at_ms > now.ms - (item.value->>'throttle_ms')) is not true
-    and (task.name <> item.value->>'own_name' and task.status in ('queued', 'running')) is not true
+    and (task.name <> item.value->>'own_name' and @status_of(task, now.ms) in ('queued', 'running'))
+      is not true
     and case item.value->>'conflict'
-      when 'reuse' then coalesce(task.status, '') not in ('queued', 'running')
-      when 'reuse-succeeded' then coalesce(task.status, '') not in ('queued', 'running', 'succeeded')
-      when 'replace' then task.id is null or coalesce(task.cancel_requested_at_ms, task.completed_at_ms) is not null
-      when 'debounce' then coalesce(task.status, '') <> 'queued' or task.name <> item.value->>'name'
+      when 'reuse' then coalesce(@status_of(task, now.ms), '') not in ('queued', 'running')
+      when 'reuse-succeeded' then coalesce(@status_of(task, now.ms), '') not in ('queued', 'running', 'succeeded')
+      when 'replace' then task.id is null or @is_expired(task, now.ms)
+        or coalesce(task.cancel_requested_at_ms, task.completed_at_ms) is not null
+      when 'debounce' then coalesce(@status_of(task, now.ms), '') <> 'queued' or task.name <> item.value->>'name'
       else task.id is null
     end
 )

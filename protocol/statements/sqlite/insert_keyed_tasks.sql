@@ -15,6 +15,10 @@ select
     coalesce(item.value->>'run_at_ms', now.ms + (item.value->>'delay_ms')),
     coalesce(task.created_at_ms + (item.value->>'max_delay_ms'), 9007199254740991)
   ),
+  max(now.ms, min(
+    coalesce(item.value->>'run_at_ms', now.ms + (item.value->>'delay_ms')),
+    coalesce(task.created_at_ms + (item.value->>'max_delay_ms'), 9007199254740991)
+  )) + (item.value->>'expires_in_ms'),
   item.value->>'parent_id', coalesce(item.value->>'root_id', item.value->>'id'), item.value->>'correlation_id',
   ifnull(item.value->>'concurrency_key', ''), now.ms, now.ms
 from now
@@ -31,5 +35,6 @@ on conflict (id) do update set
   metadata = excluded.metadata,
   concurrency_key = excluded.concurrency_key,
   run_at_ms = excluded.run_at_ms,
+  expires_at_ms = excluded.expires_at_ms,
   updated_at_ms = excluded.updated_at_ms
 returning id

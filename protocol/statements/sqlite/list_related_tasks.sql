@@ -7,8 +7,9 @@
 -- @param name text?
 -- @param max_tasks integer
 -- @param skip_tasks integer
+-- @param now_ms integer?
 -- @returns task
-select *
+select *, @expired_error(cairnq_tasks, @present())
 from cairnq_tasks
 where id in (
     select id from cairnq_tasks where id = +:root_id

@@ -1,6 +1,6 @@
--- Queues a failed or canceled task again, due now and with its history cleared from the row.
+-- Queues a failed, canceled or expired task again, due now and with its history cleared from the row.
 -- A task in any other status is left alone and not returned. With reset_attempt 0 it goes on counting its attempts and
--- crashes, else they begin at 0.
+-- crashes, else they begin at 0. It expires no more.
 -- @param id text?
 -- @param key text?
 -- @param reset_attempt integer
@@ -19,7 +19,8 @@ update cairnq_tasks set
   lease_until_ms = null,
   cancel_requested_at_ms = null,
   completed_at_ms = null,
+  expires_at_ms = null,
   run_at_ms = (select ms from now),
   updated_at_ms = (select ms from now)
-where id = coalesce(@guard(), @id_or_key()) and +status in ('failed', 'canceled')
+where id = coalesce(@guard(), @id_or_key()) and @status_of(cairnq_tasks, (select ms from now)) in ('failed', 'canceled')
 returning id

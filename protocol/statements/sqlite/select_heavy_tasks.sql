@@ -38,5 +38,5 @@ cross join json_each((
   )
 )) first
 cross join cairnq_tasks heavy on heavy.id = first.value
-where levels.priority is not null and not @fits()
+where levels.priority is not null and not @fits() and not @is_expired(heavy, (select ms from now))
 limit 100

@@ -1,12 +1,14 @@
 -- Reads when the next task of these lanes is due, when the next lease of any task expires, and when a task with a
 -- concurrency key can be claimed next: null if none is queued, 2^53 - 1 if all of their keys are at their concurrency
--- (the worker that ends one of their tasks polls again). As a claim does, it passes by an id that no owner can name.
+-- (the worker that ends one of their tasks polls again). As a claim does, it passes by paused lanes and an id that no
+-- owner can name. A task that has expired counts until expire_tasks has ended it; expires_at_ms says whether there is
+-- one, in any lane.
 --
 -- `levels` are the priorities in use by tasks without a key, `limited` those by tasks with one; `lists` marks a lane
 -- that has yet to list its names. Where there have never been limits, no key is looked up.
 -- @param lanes_json json
 -- @param now_ms integer?
--- @returns now_ms, run_at_ms, lease_until_ms, limited_at_ms
+-- @returns now_ms, run_at_ms, lease_until_ms, limited_at_ms, expires_at_ms
 with recursive
 @now(),
 levels(queue, name, lists, priority) as (
@@ -16,6 +18,7 @@ levels(queue, name, lists, priority) as (
     case when item.value->>'name' is not null
       then @top(priority, item.value->>'queue', item.value->>'name', '') end
   from json_each(:lanes_json) item
+  where not @is_paused(item.value->>'queue', ifnull(item.value->>'name', ''))
   union all
   select queue, @least(name, @queued(levels.queue) and name > levels.name), 1, null
   from levels where lists and name is not null
@@ -25,7 +28,8 @@ levels(queue, name, lists, priority) as (
       @top(priority, levels.queue, levels.name, ''),
       @top(priority, levels.queue, levels.name, '', levels.priority)
     )
-  from levels where priority is not null or (lists and name is not null)
+  from levels
+  where priority is not null or (lists and name is not null and not @is_paused(levels.queue, levels.name))
 ),
 @lanes(),
 @keys(concurrency_key > ''),
@@ -75,4 +79,5 @@ select
       where @queued(limited.queue, limited.name, limited.key) and priority = limited.priority and @claimable()
       order by run_at_ms limit 1
     ))) from limited where priority is not null
-  ) end) as limited_at_ms
+  ) end) as limited_at_ms,
+  @safe_time(@first_expiry()) as expires_at_ms

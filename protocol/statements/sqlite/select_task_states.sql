@@ -3,8 +3,10 @@
 -- @param ids_json json
 -- @param watched_json json
 -- @param keys_json json
+-- @param now_ms integer?
 -- @returns name, by_key, id, status, progress, message, attempt
-select asked.name, asked.by_key, task.id, task.status, task.progress, task.message, task.attempt
+select
+  asked.name, asked.by_key, task.id, @status_of(task, @present()) as status, task.progress, task.message, task.attempt
 from (
   select value as name, 0 as by_key, 0 as is_whole from json_each(:ids_json)
   union all
@@ -16,4 +18,4 @@ cross join cairnq_tasks task on task.id = case
   when asked.by_key then (select task_key.task_id from cairnq_task_keys task_key where task_key.key = asked.name)
   else asked.name
 end
-where asked.is_whole or +task.status not in ('queued', 'running')
+where asked.is_whole or @status_of(task, @present()) not in ('queued', 'running')

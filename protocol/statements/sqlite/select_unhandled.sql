@@ -1,15 +1,18 @@
 -- Counts the due tasks in the queues of these lanes whose names no lane takes: of each name at most 100, and of at most
 -- max_names names. It goes through such a name by the first task of each level (a concurrency key and a priority), over
--- at most 200 levels, so of tasks that are due later it reads only those.
+-- at most 200 levels, so of tasks that are due later it reads only those. Tasks of a paused lane do not count, nor do
+-- those that have expired; while there are none, no task is read for its expiry.
 -- @param lanes_json json
 -- @param max_names integer
 -- @param now_ms integer?
 -- @returns queue, name, tasks
 with recursive
 @now(),
+any_expired(has) as materialized (select @first_expiry() <= (select ms from now)),
 names(queue, name) as (
   select asked.queue, @least(name, @queued(asked.queue))
   from (select distinct value->>'queue' as queue from json_each(:lanes_json)) asked
+  where not @is_paused(asked.queue, '')
   union all
   select queue, @least(name, @queued(names.queue) and name > names.name) from names where name is not null
 ),
@@ -20,7 +23,7 @@ levels(queue, name, id) as (
       order by concurrency_key, priority desc limit 1
     )
   from names
-  where names.name is not null and not exists (
+  where names.name is not null and not @is_paused(names.queue, names.name) and not exists (
     select 1 from json_each(:lanes_json) lane
     where lane.value->>'queue' = names.queue and ifnull(lane.value->>'name', names.name) = names.name
   )
@@ -43,6 +46,7 @@ due(queue, name, tasks) as (
         select 1 from cairnq_tasks
         where @queued(levels.queue, levels.name, first.concurrency_key)
           and priority = first.priority and run_at_ms <= (select ms from now)
+          and iif((select has from any_expired), not @is_expired(cairnq_tasks, (select ms from now)), 1)
         limit 100
       )
     )

@@ -41,6 +41,7 @@ update cairnq_tasks as task set
     when settled.status <> 'queued' or (settled.released and settled.delay_ms = 0) then task.run_at_ms
     else (select ms from now) + settled.delay_ms
   end,
+  expires_at_ms = case when settled.released and settled.delay_ms > 0 then null else task.expires_at_ms end,
   completed_at_ms = case when settled.status in ('queued', 'running') then null else (select ms from now) end,
   updated_at_ms = (select ms from now)
 from settled

@@ -44,6 +44,10 @@ export interface ClaimResult extends ClaimedTasks, SizeReport {
   readonly nowMs: number;
   /** Whether tasks with fleet-wide limits are queued in the lanes: the next claim should be a limited one. */
   readonly limited: boolean;
+  /** Whether tasks of any lane have expired that are not ended yet: the next claim should end them. */
+  readonly expired: boolean;
+  /** The expired tasks that it ended. */
+  readonly ended: readonly string[];
   /** The answer to a resend: it lists what an earlier try claimed and claimed nothing itself, so more may be due. */
   readonly resent: boolean;
   /** Only the claimed tasks are known: the request asked for no more than that. */
@@ -72,6 +76,8 @@ export function decodeClaim(
     nextDueAtMs: due.length === 0 ? null : Math.ceil(Math.min(...due)),
     nowMs: numberOrNull(next.now_ms)!,
     limited: next.limited_at_ms !== null,
+    expired: next.expires_at_ms !== null && Number(next.expires_at_ms) <= Number(next.now_ms),
+    ended: [],
     resent,
     claimOnly: false,
     unhandled: unhandled === null ? null : unhandled.map(decodeUnhandled),
@@ -82,7 +88,7 @@ export function decodeClaim(
 export function decodeClaimOnly(results: readonly Row[][]): ClaimResult {
   const rows = results.flat();
   const now_ms = Math.max(0, ...rows.filter(isClaimedRow).map((row) => numberOrNull(row.updated_at_ms) ?? 0));
-  const next = { now_ms, run_at_ms: null, lease_until_ms: null, limited_at_ms: null };
+  const next = { now_ms, run_at_ms: null, lease_until_ms: null, limited_at_ms: null, expires_at_ms: null };
   return { ...decodeClaim([], rows, next, null, false), claimOnly: true };
 }
 

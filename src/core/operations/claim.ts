@@ -16,6 +16,9 @@ import { bind } from "./statement.ts";
 /** Most names of unhandled tasks that a claim reports. */
 const MAX_UNHANDLED = 20;
 
+/** Most expired tasks that a claim ends. */
+export const MAX_EXPIRED = 1000;
+
 export interface ClaimRequest {
   /** A lane belongs to one pool. If every limit is 0, the claim only recovers leases and reads the next due time. */
   readonly pools: readonly ClaimPool[];
@@ -31,6 +34,8 @@ export interface ClaimRequest {
   readonly announces?: boolean | undefined;
   /** The `sizes` of the previous result. */
   readonly sizes?: SizeTracking | undefined;
+  /** Whether to end expired tasks first: set it after a result said `expired`. */
+  readonly expired?: boolean | undefined;
   /** Recovers no lease and does not ask for the next due time. For platforms that limit the number of queries. */
   readonly claimOnly?: boolean;
   /** Whether to ask for due tasks in the queues of the lanes that no lane covers. */
@@ -101,6 +106,7 @@ function wholeClaim(
 ): Operation<ClaimResult> {
   const lanes_json = JSON.stringify(plan.pools.flatMap(({ lanes }) => lanes));
   const recover = recoverLeases(target);
+  const expire = plan.request.expired ? [bind(target, "expire_tasks", { max_tasks: MAX_EXPIRED })] : [];
   const skipped = plan.measures
     ? [bind(target, "select_heavy_tasks", { lanes_json, max_task_bytes: plan.maxTaskBytes! })]
     : [];
@@ -111,13 +117,18 @@ function wholeClaim(
   return {
     name: "claim",
     mayBeLost: true, // the task is queued then, as if its worker had been killed
-    statements: [...recover, ...claims, ...skipped, next, ...unhandled],
+    statements: [...recover, ...expire, ...claims, ...skipped, next, ...unhandled],
     decode: (results) => {
-      const end = recover.length + claims.length;
-      const claimed = results.slice(recover.length, end).flat();
+      const begin = recover.length + expire.length;
+      const end = begin + claims.length;
+      const claimed = results.slice(begin, end).flat();
       const [nextRow] = results[end + skipped.length]!;
       const unhandledRows = unhandled.length === 0 ? null : results.at(-1)!;
-      const result = decodeClaim(results[recover.length - 1]!, claimed, nextRow!, unhandledRows, resent);
+      const ended = expire.length === 0 ? [] : results[recover.length]!;
+      const result = {
+        ...decodeClaim(results[recover.length - 1]!, claimed, nextRow!, unhandledRows, resent),
+        ended: ended.map(({ id }) => String(id)),
+      };
       const { maxBytes } = plan;
       if (maxBytes === null) return result;
       const skippedRows = skipped.length === 0 ? [] : results[end]!;

@@ -31,8 +31,16 @@ function decodeMetadata(value: Value | undefined): { [key: string]: Json } {
   return isRecord(metadata) ? metadata : {};
 }
 
-/** Reads a row of `cairnq_tasks`. Columns that this SDK does not know are ignored. */
-export function decodeTask(row: Row): Task {
+/**
+ * Reads a row of `cairnq_tasks`. Columns that this SDK does not know are ignored. A row with `expired_error` is that of
+ * a task that has expired, and that no worker has ended yet: it reads as it will once it is ended.
+ */
+export function decodeTask(stored: Row): Task {
+  const { expired_error: error, expires_at_ms } = stored;
+  const row: Row =
+    error === null || error === undefined
+      ? stored
+      : { ...stored, status: "canceled", error, completed_at_ms: expires_at_ms ?? null };
   const text = row as Record<string, string>;
   const textOrNull = row as Record<string, string | null>;
   return {
@@ -55,6 +63,7 @@ export function decodeTask(row: Row): Task {
     workerId: textOrNull.worker_id ?? null,
     leaseUntilMs: numberOrNull(row.lease_until_ms),
     runAtMs: decodeNumber(row.run_at_ms),
+    expiresAtMs: numberOrNull(row.expires_at_ms),
     cancelRequestedAtMs: numberOrNull(row.cancel_requested_at_ms),
     parentId: textOrNull.parent_id ?? null,
     rootId: textOrNull.root_id ?? null,

@@ -105,6 +105,7 @@ const SHARED_COLUMNS = [
   "metadata",
   "run_at_ms",
   "delay_ms",
+  "expires_in_ms",
   "parent_id",
   "root_id",
   "correlation_id",
@@ -187,13 +188,16 @@ function withOutcome(row: Row, outcome: SubmitOutcome): SubmittedTask {
 
 /** An insert without a key returns only the creation time, so that no payload is sent back; the rest is known here. */
 function createdTask({ columns }: NewTask, createdAtMs: number): SubmittedTask {
+  const runAtMs = columns.run_at_ms ?? createdAtMs + columns.delay_ms;
+  const { expires_in_ms } = columns;
   const row = {
     ...columns,
     status: "queued",
     attempt: 0,
     crashes: 0,
     crash_limit: columns.max_crashes,
-    run_at_ms: columns.run_at_ms ?? createdAtMs + columns.delay_ms,
+    run_at_ms: runAtMs,
+    expires_at_ms: expires_in_ms === null ? null : Math.max(createdAtMs, runAtMs) + expires_in_ms,
     root_id: columns.root_id ?? columns.id,
     created_at_ms: createdAtMs,
     updated_at_ms: createdAtMs,

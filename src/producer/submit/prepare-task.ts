@@ -3,7 +3,7 @@ import { checkIndexedTogether } from "../../core/index-limits.ts";
 import { checkSize, encodeJson, type JsonTarget } from "../../core/json/json.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import { newTaskId } from "../../core/ulid.ts";
-import { instant, integer, onlyKnown, optionalText, text } from "../../core/validate.ts";
+import { instant, integer, MAX_DELAY_MS, onlyKnown, optionalText, text } from "../../core/validate.ts";
 import { type AnyTaskDefinition, noDefinition } from "../define-task.ts";
 import { limitRow } from "../fleet-limits.ts";
 import { type Pacing, pacingOf } from "./debounce-throttle.ts";
@@ -71,6 +71,7 @@ function serialise(
   const { name, queue, key, limits, definition, options, lineage } = checked;
   const { conflict, delayMs, maxDelayMs, throttleMs } = checked.pacing;
   const { maxAttempts, maxCrashes, priority, runAt, correlationId } = options;
+  const expiresInMs = options.expiresInMs ?? definition?.expiresInMs ?? null;
   const payload = encodeJson(checked.payload, `the payload of ${name}`, target);
   const metadata = encodeMetadata(target, { name, queue }, hook, options.metadata);
   if (metadata !== "{}") checkSize(`the payload and metadata of ${name}`, [payload, metadata], target);
@@ -86,6 +87,7 @@ function serialise(
       priority: integer("priority", priority ?? definition?.priority ?? 0, -1000, 1000),
       delay_ms: delayMs,
       run_at_ms: runAt === undefined ? null : instant("runAt", runAt),
+      expires_in_ms: expiresInMs === null ? null : integer("expiresInMs", expiresInMs, 1, MAX_DELAY_MS),
       ...familyOf(options, lineage),
       correlation_id: optionalText("correlationId", correlationId) ?? lineage?.correlationId ?? null,
       concurrency_key: limits?.key ?? "",

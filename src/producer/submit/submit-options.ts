@@ -69,6 +69,12 @@ export interface SubmitOptions {
    * `delayMs`. @default now
    */
   readonly runAt?: Date | number | undefined;
+  /**
+   * Milliseconds after its due time, or after the submit if it is due already, within which a worker must have claimed
+   * the task. Else it ends as `canceled`, with the error code `expired`. Minimum `1`.
+   * @default the definition's, else none: it waits for as long as it takes
+   */
+  readonly expiresInMs?: number | undefined;
   /** JSON values that are stored with the task, apart from its payload, such as a tenant. @default none */
   readonly metadata?: { readonly [key: string]: Json } | undefined;
   /**
@@ -105,6 +111,7 @@ export const SUBMIT_OPTIONS = Object.keys({
   priority: true,
   delayMs: true,
   runAt: true,
+  expiresInMs: true,
   metadata: true,
   correlationId: true,
   parentId: true,

@@ -95,6 +95,7 @@ export class ClaimPlanner {
       leaseMs,
       announces: true,
       limited: hints.limited,
+      expired: hints.expired,
       sizes: hints.sizes,
       claimOnly,
       unhandled: this.#claims === 1, // the first claim asks for it: if its round trip fails, it is sent again as it is

@@ -1,7 +1,7 @@
 /** The cycles of a drain: round trips that settle what has ended and claim for free slots. */
 
 import { monotonicMs } from "../../core/monotonic-clock.ts";
-import type { ClaimRequest } from "../../core/operations/claim.ts";
+import { type ClaimRequest, MAX_EXPIRED } from "../../core/operations/claim.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { SettleResult } from "../../core/operations/settle.ts";
 import type { Attempt } from "../handler/attempt.ts";
@@ -77,8 +77,9 @@ export class CycleComposer {
       polls.cancel();
       retries.claimed(nowMs);
     }
-    const { limited, sizes } = settings.hints;
-    const claimOnly = queries.isClaimOnly && hasRoom && attempts.length > 0 && !limited && !sizes.measures;
+    const { limited, expired, sizes } = settings.hints;
+    const isPlain = !limited && !expired && !sizes.measures;
+    const claimOnly = queries.isClaimOnly && hasRoom && attempts.length > 0 && isPlain;
     const starts = held.gate.startsToAnnounce();
     const request = isClaim ? claims.request(time.leftMs(nowMs), claimOnly) : null;
     return { attempts, starts, request, sentAtMs: nowMs, version: snapshot.version, resent: false };
@@ -122,9 +123,12 @@ export class CycleComposer {
     totals.unclaimed.add(claimed);
     // Their tasks were counted, and are not when the database is asked again.
     if (totals.unclaimed.skipNames(claims.namesTooLong)) snapshot.invalidate();
-    const { limited, sizes, skippedLarge, resent } = claimed;
+    const { limited, skippedLarge, resent, expired, ended } = claimed;
+    totals.expired(ended);
+    // Expired tasks were in the way of others. After an incomplete sweep they are not: all that had expired are gone.
+    const isBehindExpired = expired && (!request!.expired || ended.length >= MAX_EXPIRED);
     // The answer to a cycle that was sent again only reports what an earlier try claimed.
-    if (resent || skippedLarge || (limited && !request!.limited)) claims.expectDueTasks();
-    settings.hints.update(limited, sizes);
+    if (resent || skippedLarge || isBehindExpired || (limited && !request!.limited)) claims.expectDueTasks();
+    settings.hints.update(claimed);
   }
 }

@@ -73,6 +73,11 @@ export class DrainReporter {
     for (const task of this.#emits ? tasks : []) emit(hooks, { type: "recovered", ...task });
   }
 
+  /** Expired tasks were ended: waits of this process for them are over. */
+  expired(ids: readonly string[]): void {
+    if (ids.length > 0) this.#settings.wadi.notifier.done(ids);
+  }
+
   /** The database has answered to the settlement of `attempts`. */
   settled(attempts: readonly Attempt[], settled: readonly SettleResult[]): void {
     const done: string[] = [];

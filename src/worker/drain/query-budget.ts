@@ -24,6 +24,8 @@ export interface QueryPlan {
   readonly pools: number;
   readonly time: DrainTime;
   readonly leaseMs: number;
+  /** Whether claims end expired tasks, by one statement more. */
+  readonly hints?: { readonly expired: boolean };
 }
 
 /**
@@ -98,7 +100,7 @@ export class QueryBudget implements SharedQueries {
 
   /** Whether the drain may ask, with its last settlement, when the next task is due. */
   get mayAskWhatIsLeft(): boolean {
-    return this.left >= SETTLE + RECOVER_AND_ASK;
+    return this.left >= SETTLE + this.#recoverAndAsk;
   }
 
   /**
@@ -116,7 +118,11 @@ export class QueryBudget implements SharedQueries {
   /** Statements of a claim. */
   #claim(limited: boolean): number {
     const takes = this.#plan.pools * (limited ? 2 : 1) + (limited ? 2 : 0);
-    return this.isClaimOnly && !limited ? takes : takes + RECOVER_AND_ASK;
+    return this.isClaimOnly && !limited ? takes : takes + this.#recoverAndAsk;
+  }
+
+  get #recoverAndAsk(): number {
+    return RECOVER_AND_ASK + Number(this.#plan.hints?.expired ?? false);
   }
 
   /** Statements kept for held tasks: their settlement, and heartbeats if their leases do not outlast the drain. */

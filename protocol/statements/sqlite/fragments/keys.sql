@@ -5,7 +5,7 @@ keys(queue, name, key) as (
       concurrency_key, @queued(lanes.queue, lanes.name)
       and @where
     )
-  from lanes where lanes.name is not null
+  from lanes
   union all
   select
     keys.queue, keys.name,

@@ -1,0 +1,6 @@
+-- From when a task that was never claimed counts as canceled; null: it waits for ever.
+alter table cairnq_tasks add column if not exists expires_at_ms bigint;
+
+-- A retry that goes on counting its attempts does not expire, so that only tasks that may expire are in the index.
+create index if not exists wadi_tasks_expiry_idx
+  on cairnq_tasks (expires_at_ms) where status = 'queued' and attempt = 0 and expires_at_ms is not null;
