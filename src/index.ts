@@ -65,6 +65,7 @@ export {
 } from "./producer/define-task.ts";
 export type { FleetLimits, RateLimit, TaskLimits } from "./producer/fleet-limits.ts";
 export type { WakeSource } from "./producer/notify/channel-connection.ts";
+export type { OnFailedPayload, OnFailedTask } from "./producer/on-failed.ts";
 export type { StandardIssue, StandardResult, StandardSchemaV1 } from "./producer/standard-schema.ts";
 export type { MetadataHook } from "./producer/submit/metadata.ts";
 export type {

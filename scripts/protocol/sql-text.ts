@@ -49,13 +49,18 @@ export function compact(sql: string): string {
   return mapCode(withoutComments(sql), fold).trim();
 }
 
-/** The statements of a script, each compact. */
+/** The statements of a script, each compact. A trigger of SQLite holds statements up to a line `end;`. */
 export function splitStatements(sql: string): string[] {
   const statements = [""];
   for (const { kind, text } of tokenize(withoutComments(sql))) {
     const [first = "", ...rest] = kind === "code" ? text.split(";") : [text];
     statements[statements.length - 1] += first;
-    statements.push(...rest);
+    for (const part of rest) {
+      if (OPEN_TRIGGER.test(statements.at(-1)!)) statements[statements.length - 1] += `;${part}`;
+      else statements.push(part);
+    }
   }
   return statements.map(compact).filter((statement) => statement !== "");
 }
+
+const OPEN_TRIGGER = /^\s*create trigger\b[\s\S]*\nbegin\n(?![\s\S]*\nend$)/;

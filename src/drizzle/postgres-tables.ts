@@ -68,6 +68,8 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
       hold: text("hold"),
       /** Until when a worker must have claimed it; null: no limit. */
       expiresAtMs: ms("expires_at_ms"),
+      /** The task to submit when this one has failed; null: none. */
+      onFailed: jsonb("on_failed"),
     },
     (t) => [
       index("wadi_tasks_queued_idx")

@@ -46,6 +46,8 @@ export const tasks = sqliteTable(
     hold: text("hold"),
     /** Until when a worker must have claimed it; null: no limit. */
     expiresAtMs: integer("expires_at_ms"),
+    /** The task to submit when this one has failed, as JSON; null: none. */
+    onFailed: text("on_failed"),
   },
   (t) => [
     index("wadi_tasks_queued_idx")

@@ -15,7 +15,7 @@ import { taskRef } from "./task-ref.ts";
 
 /**
  * The fields of a submit's body. `limits` is left out because a client that may submit must not change the limits of
- * the whole fleet; a task definition may have them.
+ * the whole fleet, `onFailed` because it must not name tasks that it may not submit; a task definition may have both.
  */
 const SUBMIT_FIELDS = Object.keys({
   name: true,
@@ -34,7 +34,7 @@ const SUBMIT_FIELDS = Object.keys({
   correlationId: true,
   parentId: true,
   rootId: true,
-} satisfies Record<Exclude<keyof SubmitOptions, "limits" | "runAt"> | "name" | "payload", true>);
+} satisfies Record<Exclude<keyof SubmitOptions, "limits" | "onFailed" | "runAt"> | "name" | "payload", true>);
 
 /** A wait of 25 seconds stays below 40 statements: platforms bill, and limit, statements per invocation. */
 const POLL = { pollMs: 100, maxPollMs: 1000 };

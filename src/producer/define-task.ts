@@ -6,6 +6,7 @@ import { checkIndexedTogether } from "../core/index-limits.ts";
 import type { IfWritable, JsonForm } from "../core/json/json-form.ts";
 import { MAX_DELAY_MS, optionalText, requireRecord, show, text } from "../core/validate.ts";
 import { checkLimits, type TaskLimits } from "./fleet-limits.ts";
+import { checkOnFailed, type OnFailedTask } from "./on-failed.ts";
 import type { InferInput, InferOutput, StandardSchemaV1 } from "./standard-schema.ts";
 
 /** The name of a task, and the defaults of its submits. */
@@ -36,6 +37,13 @@ export interface TaskOptions {
    * @default none
    */
   readonly expiresInMs?: number | undefined;
+  /**
+   * The task to submit when a task of this one has failed for good, without attempts left or as not retryable: a
+   * definition without `limits`, or a name. Its payload is an `OnFailedPayload`, its parent the failed task. A canceled
+   * task has not failed. The task that is submitted has no `onFailed` itself.
+   * @default none
+   */
+  readonly onFailed?: OnFailedTask | undefined;
 }
 
 /** A task's name, defaults and types, shared by producers and workers. Made by `defineTask`. */
@@ -56,6 +64,8 @@ export interface TaskDefinition<Input = unknown, Payload = Input, Result = unkno
   readonly expiresInMs: number | null;
   /** Limits over all workers; null: none. */
   readonly limits: TaskLimits<Input> | null;
+  /** The task to submit when one of this definition has failed for good; null: none. */
+  readonly onFailed: OnFailedTask | null;
   /** The schema of the payload; null: it is not validated. */
   readonly payload: StandardSchemaV1<Input, Payload> | null;
   /** The schema of the result; null: it is not validated. */
@@ -166,6 +176,7 @@ const DEFINITION: Checks<AnyTaskDefinition> = {
   maxRunMs: optionalMs,
   expiresInMs: optional(integerFrom(1, MAX_DELAY_MS)),
   limits: optional((_, limits) => checkLimits(limits as TaskLimits)),
+  onFailed: optional(checkOnFailed),
   payload: schema,
   result: schema,
 };

@@ -16,6 +16,7 @@
 -- @param root_id text?
 -- @param correlation_id text?
 -- @param concurrency_key text
+-- @param on_failed json?
 -- @param now_ms integer?
 -- @returns created_at_ms
 with @now()
@@ -25,7 +26,8 @@ select
   :max_attempts::integer, :max_crashes::integer, :max_crashes::integer,
   :priority::integer, coalesce(:run_at_ms::bigint, ms + :delay_ms::bigint),
   greatest(ms, coalesce(:run_at_ms::bigint, ms + :delay_ms::bigint)) + :expires_in_ms::bigint,
-  :parent_id::text, coalesce(:root_id::text, :id::text), :correlation_id::text, :concurrency_key::text, ms, ms
+  :parent_id::text, coalesce(:root_id::text, :id::text), :correlation_id::text, :concurrency_key::text,
+  :on_failed::jsonb, ms, ms
 from now
 on conflict (id) do nothing
 returning created_at_ms

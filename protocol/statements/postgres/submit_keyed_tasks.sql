@@ -63,13 +63,14 @@ inserted as (
         + (item->>'max_delay_ms')::bigint
     )) + (item->>'expires_in_ms')::bigint,
     item->>'parent_id', coalesce(item->>'root_id', id), item->>'correlation_id',
-    coalesce(item->>'concurrency_key', ''), now.ms, now.ms
+    coalesce(item->>'concurrency_key', ''), (item->>'on_failed')::jsonb, now.ms, now.ms
   from decided submit cross join now
   where fresh or joins
   on conflict (id) do update set
     payload = excluded.payload,
     metadata = excluded.metadata,
     concurrency_key = excluded.concurrency_key,
+    on_failed = excluded.on_failed,
     run_at_ms = excluded.run_at_ms,
     expires_at_ms = excluded.expires_at_ms,
     updated_at_ms = excluded.updated_at_ms

@@ -20,7 +20,7 @@ select
     coalesce(task.created_at_ms + (item.value->>'max_delay_ms'), 9007199254740991)
   )) + (item.value->>'expires_in_ms'),
   item.value->>'parent_id', coalesce(item.value->>'root_id', item.value->>'id'), item.value->>'correlation_id',
-  ifnull(item.value->>'concurrency_key', ''), now.ms, now.ms
+  ifnull(item.value->>'concurrency_key', ''), item.value->>'on_failed', now.ms, now.ms
 from now
 cross join json_each(:tasks_json) item
 left join cairnq_task_keys task_key on task_key.key = item.value->>'key'
@@ -34,6 +34,7 @@ on conflict (id) do update set
   payload = excluded.payload,
   metadata = excluded.metadata,
   concurrency_key = excluded.concurrency_key,
+  on_failed = excluded.on_failed,
   run_at_ms = excluded.run_at_ms,
   expires_at_ms = excluded.expires_at_ms,
   updated_at_ms = excluded.updated_at_ms

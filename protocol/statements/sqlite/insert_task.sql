@@ -16,6 +16,7 @@
 -- @param root_id text?
 -- @param correlation_id text?
 -- @param concurrency_key text
+-- @param on_failed json?
 -- @param now_ms integer?
 -- @returns created_at_ms
 with @now()
@@ -23,7 +24,7 @@ insert into cairnq_tasks (@new_task())
 select
   coalesce(@guard(), :id), :name, :queue, 'queued', :payload, :metadata, :max_attempts, :max_crashes, :max_crashes,
   :priority, coalesce(:run_at_ms, ms + :delay_ms), max(ms, coalesce(:run_at_ms, ms + :delay_ms)) + :expires_in_ms,
-  :parent_id, coalesce(:root_id, :id), :correlation_id, :concurrency_key, ms, ms
+  :parent_id, coalesce(:root_id, :id), :correlation_id, :concurrency_key, :on_failed, ms, ms
 from now
 where true
 on conflict (id) do nothing

@@ -12,7 +12,7 @@ groups as materialized (
     value->>'run_at_ms' as run_at_ms, value->>'delay_ms' as delay_ms,
     value->>'expires_in_ms' as expires_in_ms,
     value->>'parent_id' as parent_id, value->>'root_id' as root_id, value->>'correlation_id' as correlation_id,
-    ifnull(value->>'concurrency_key', '') as concurrency_key
+    ifnull(value->>'concurrency_key', '') as concurrency_key, value->>'on_failed' as on_failed
   from json_each(coalesce(@guard(), :groups_json))
 )
 insert into cairnq_tasks (@new_task())
@@ -22,7 +22,8 @@ select
   shared.metadata, shared.max_attempts, shared.max_crashes, shared.max_crashes, shared.priority,
   coalesce(shared.run_at_ms, now.ms + shared.delay_ms),
   max(now.ms, coalesce(shared.run_at_ms, now.ms + shared.delay_ms)) + shared.expires_in_ms,
-  shared.parent_id, coalesce(shared.root_id, task.key), shared.correlation_id, shared.concurrency_key, now.ms, now.ms
+  shared.parent_id, coalesce(shared.root_id, task.key), shared.correlation_id, shared.concurrency_key,
+  shared.on_failed, now.ms, now.ms
 from now cross join groups shared cross join json_each(shared.json, '$.tasks') task
 where true
 on conflict (id) do nothing

@@ -110,6 +110,7 @@ const SHARED_COLUMNS = [
   "root_id",
   "correlation_id",
   "concurrency_key",
+  "on_failed",
 ] as const;
 
 /** The beginning of a JSON object that holds the shared columns. Metadata is JSON already. */

@@ -6,6 +6,7 @@ import { newTaskId } from "../../core/ulid.ts";
 import { instant, integer, MAX_DELAY_MS, onlyKnown, optionalText, text } from "../../core/validate.ts";
 import { type AnyTaskDefinition, noDefinition } from "../define-task.ts";
 import { limitRow } from "../fleet-limits.ts";
+import { checkOnFailed, type OnFailedTask, onFailedJson } from "../on-failed.ts";
 import { type Pacing, pacingOf } from "./debounce-throttle.ts";
 import { familyOf, type Lineage } from "./lineage.ts";
 import { encodeMetadata, type MetadataHook } from "./metadata.ts";
@@ -91,6 +92,7 @@ function serialise(
       ...familyOf(options, lineage),
       correlation_id: optionalText("correlationId", correlationId) ?? lineage?.correlationId ?? null,
       concurrency_key: limits?.key ?? "",
+      on_failed: onFailedJson(onFailedOf(options, definition)),
     },
     key,
     conflict,
@@ -99,4 +101,9 @@ function serialise(
     throttleMs,
     limits,
   };
+}
+
+function onFailedOf({ onFailed }: SubmitOptions, definition: AnyTaskDefinition | null): OnFailedTask | null {
+  if (onFailed === undefined) return definition?.onFailed ?? null;
+  return onFailed === null ? null : checkOnFailed("onFailed", onFailed);
 }

@@ -1,6 +1,7 @@
 /** The options of one submit, as an application writes them, and the list of their names. */
 import type { ConflictPolicy, Json } from "../../core/task.ts";
 import type { FleetLimits } from "../fleet-limits.ts";
+import type { OnFailedTask } from "../on-failed.ts";
 
 /** How submits of one key in a burst become one task. */
 export interface DebounceOptions {
@@ -94,6 +95,12 @@ export interface SubmitOptions {
    * @default the definition's, else none
    */
   readonly limits?: FleetLimits | undefined;
+  /**
+   * The task to submit when this one has failed for good, with an `OnFailedPayload`: a definition without `limits`, or a
+   * name; null for none. It is stored with this task, so that any worker and SDK that ends it submits it.
+   * @default the definition's, else none
+   */
+  readonly onFailed?: OnFailedTask | null | undefined;
 }
 
 /** One entry of a `submitMany`: a payload, and the options of that task. */
@@ -117,4 +124,5 @@ export const SUBMIT_OPTIONS = Object.keys({
   parentId: true,
   rootId: true,
   limits: true,
+  onFailed: true,
 } satisfies Record<keyof SubmitOptions, true>);

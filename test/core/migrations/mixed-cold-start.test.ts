@@ -25,9 +25,10 @@ async function column(sql: string): Promise<unknown[]> {
   return rows.map(([value]) => value);
 }
 
+/** The triggers that notify; another one submits the task of onFailed. */
 const triggers = () =>
   column(`select tgname::text from pg_trigger
-    where tgrelid = 'cairnq_tasks'::regclass and not tgisinternal order by tgname`);
+    where tgrelid = 'cairnq_tasks'::regclass and not tgisinternal and tgname <> 'wadi_tasks_failed' order by tgname`);
 
 /** The notifications of one task from its insert to its end. */
 async function notifications(): Promise<string[]> {

@@ -6,4 +6,5 @@ max_attempts + 0.0 as max_attempts, crashes + 0.0 as crashes, max_crashes + 0.0 
 priority + 0.0 as priority, worker_id, lease_until_ms + 0.0 as lease_until_ms, run_at_ms + 0.0 as run_at_ms,
 cancel_requested_at_ms + 0.0 as cancel_requested_at_ms, parent_id, root_id, correlation_id,
 created_at_ms + 0.0 as created_at_ms, updated_at_ms + 0.0 as updated_at_ms, completed_at_ms + 0.0 as completed_at_ms,
-concurrency_key, crash_limit + 0.0 as crash_limit, hold, expires_at_ms + 0.0 as expires_at_ms
+concurrency_key, crash_limit + 0.0 as crash_limit, hold, expires_at_ms + 0.0 as expires_at_ms,
+cast(on_failed as text) as on_failed
