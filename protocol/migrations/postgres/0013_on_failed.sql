@@ -6,8 +6,8 @@ alter table cairnq_tasks add column if not exists on_failed jsonb;
 create or replace function wadi_submit_on_failed() returns trigger language plpgsql as $$
 begin
   insert into cairnq_tasks (
-    id, name, queue, status, payload, metadata, max_attempts, max_crashes, crash_limit, priority, run_at_ms, expires_at_ms,
-    parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
+    id, name, queue, status, payload, metadata, max_attempts, max_crashes, crash_limit, priority, run_at_ms,
+    expires_at_ms, parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
   )
   select
     'task_' || (

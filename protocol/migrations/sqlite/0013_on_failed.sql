@@ -7,8 +7,8 @@ create trigger if not exists wadi_tasks_failed after update of status on cairnq_
 when new.status = 'failed' and old.status <> 'failed' and new.on_failed is not null
 begin
   insert into cairnq_tasks (
-    id, name, queue, status, payload, metadata, max_attempts, max_crashes, crash_limit, priority, run_at_ms, expires_at_ms,
-    parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
+    id, name, queue, status, payload, metadata, max_attempts, max_crashes, crash_limit, priority, run_at_ms,
+    expires_at_ms, parent_id, root_id, correlation_id, created_at_ms, updated_at_ms
   )
   select
     'task_' || (
