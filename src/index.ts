@@ -91,6 +91,17 @@ export type { WadiOptions } from "./producer/wadi-options.ts";
 export type { SyncWadi, WadiOf } from "./producer/wadi-types.ts";
 export type { TaskWaits } from "./producer/wait/task-waits.ts";
 export type { CallTaskOptions, WaitOptions } from "./producer/wait/wait-options.ts";
+export type { DelayingWake, Kick, Kickable, Wake, WakeFunction } from "./producer/wake/wake.ts";
+export { type AlarmStorageLike, wakeByDurableObject } from "./producer/wake/wake-by-durable-object.ts";
+export { type KickQueueLike, wakeByQueue } from "./producer/wake/wake-by-queue.ts";
+export {
+  type BindingWakeOptions,
+  type FetcherLike,
+  type RequestWakeOptions,
+  wakeByBinding,
+  wakeByFetch,
+} from "./producer/wake/wake-by-request.ts";
+export { type DrainerLike, wakeInProcess } from "./producer/wake/wake-in-process.ts";
 export type { DrainOptions } from "./worker/drain-setup.ts";
 export type { DrainSummary, SkippedTasks } from "./worker/drain-summary.ts";
 export type { FailEnvelope, FailOptions } from "./worker/handler/ctx-fail.ts";

@@ -5,6 +5,7 @@ import type { Session } from "../core/session/session.ts";
 import { show } from "../core/validate.ts";
 import type { Notifier } from "./notify/notifier.ts";
 import type { Submitter } from "./submit/submitter.ts";
+import type { Waker } from "./wake/waker.ts";
 
 export interface WadiInternals {
   readonly executor: Executor;
@@ -13,13 +14,15 @@ export interface WadiInternals {
   /** Reports new, ended and canceled tasks, within this process and from a database that supports LISTEN. */
   readonly notifier: Notifier;
   readonly submitter: Submitter;
+  /** Sends kicks; null without the option `wake`. */
+  readonly waker: Waker | null;
 }
 
 /**
  * Registered by name: a bundler may load this module twice, and a `Worker` of one copy takes a `Wadi` of the other. The
  * number changes with the shape of `WadiInternals`.
  */
-const INTERNALS = Symbol.for("wadi.internals.1");
+const INTERNALS = Symbol.for("wadi.internals.2");
 
 export function setInternals(wadi: object, internals: WadiInternals): void {
   Object.defineProperty(wadi, INTERNALS, { value: internals }); // not enumerable: neither printed nor copied

@@ -1,6 +1,7 @@
 /** The options of `new Wadi`, and the list of their names. */
 import type { RetryPolicy } from "../core/session/retry-options.ts";
 import type { MetadataHook } from "./submit/metadata.ts";
+import type { Wake } from "./wake/wake.ts";
 
 /** Options of `new Wadi`. */
 export interface WadiOptions {
@@ -37,6 +38,20 @@ export interface WadiOptions {
    * @default what the driver knows: file, host and database, or the client object
    */
   readonly database?: string | undefined;
+  /**
+   * Starts a drain soon after a submit: `wakeByFetch`, `wakeByBinding`, `wakeByQueue`, `wakeByDurableObject`,
+   * `wakeInProcess`, or a function. It is called unless the submit's round trip says that a drain is active or was
+   * kicked in the last 5 s. A short drain that leaves due tasks calls it too. Submits do not wait for it.
+   * @default none: tasks wait for the next drain
+   */
+  readonly wake?: Wake | undefined;
+  /**
+   * Keeps the invocation alive until a kick was sent: `(promise) => ctx.waitUntil(promise)` on Cloudflare.
+   * @default on Vercel, that of the present invocation; elsewhere none
+   */
+  readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
+  /** Called for each kick that failed; no submit fails by it. Its own errors are dropped. @default console.warn */
+  readonly onError?: ((error: unknown, context: { readonly operation: "wake" }) => unknown) | undefined;
 }
 
 export const WADI_OPTIONS = Object.keys({
@@ -47,4 +62,7 @@ export const WADI_OPTIONS = Object.keys({
   metadata: true,
   keysAcrossNames: true,
   database: true,
+  wake: true,
+  waitUntil: true,
+  onError: true,
 } satisfies Record<keyof WadiOptions, true>);

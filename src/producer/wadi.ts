@@ -50,6 +50,7 @@ import { waitForTask } from "./wait/wait.ts";
 import { namesOf, waitForTasks } from "./wait/wait-many.ts";
 import { type CallTaskOptions, checkWait, type WaitOptions } from "./wait/wait-options.ts";
 import { watchTask } from "./wait/watch.ts";
+import { Waker } from "./wake/waker.ts";
 
 /**
  * The producer's side: submits tasks, reads and controls them, and waits for their results. `Native` and `Sync` come
@@ -84,8 +85,9 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     const { database } = options;
     const session = new Session(executor, options);
     const notifier = new Notifier(executor, database === undefined ? undefined : text("database", database));
-    const submitter = new Submitter(session, notifier, options);
-    this.#internals = { executor, session, notifier, submitter };
+    const waker = Waker.of(session, options);
+    const submitter = new Submitter(session, notifier, waker, options);
+    this.#internals = { executor, session, notifier, submitter, waker };
     setInternals(this, this.#internals);
     this.statements = statementBuilder(this.#internals);
     this.#session = session;

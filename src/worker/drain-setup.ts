@@ -11,6 +11,7 @@ import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import { NEVER, NO_LIMIT } from "../core/infinity.ts";
 import { monotonicMs } from "../core/monotonic-clock.ts";
+import { MAX_HOPS } from "../core/operations/wake.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
 import { optionalSignal } from "../core/validate.ts";
 import type { ContinuousMode, DrainSettings } from "./drain/drain-settings.ts";
@@ -56,6 +57,8 @@ export interface DrainOptions {
    * @default 2000
    */
   readonly lingerMs?: number | undefined;
+  /** The `hop` of the kick that started the drain, which its own kick counts on from. From 0 to 10. @default 0 */
+  readonly hop?: number | undefined;
 }
 
 /** The settings in which the drains of one worker differ. */
@@ -71,6 +74,7 @@ const DRAIN = {
   maxTasks: optional(integerFrom(1)),
   maxQueries: optional(integerFrom(10)),
   lingerMs: integerFrom(0, MAX_TIMER_MS, DEFAULT_LINGER_MS),
+  hop: integerFrom(0, MAX_HOPS, 0),
 } satisfies CompleteChecks<DrainOptions>;
 /** A lease outlasts its invocation by this, so that the last settlement still comes under it. */
 const LEASE_MARGIN_MS = 5_000;
@@ -83,7 +87,7 @@ export function shortDrain(
   executor: Executor,
   margin: SettleMargin,
 ): DrainSetup {
-  const { signal, maxTasks, maxQueries, lingerMs } = checkOptions("drain", options, DRAIN);
+  const { signal, maxTasks, maxQueries, lingerMs, hop } = checkOptions("drain", options, DRAIN);
   const all = handlers.required("drain");
   const deadlineMs = invocationDeadlineMs(options);
   const nowMs = monotonicMs();
@@ -106,6 +110,7 @@ export function shortDrain(
     maxQueries: maxQueries ?? executor.limits.maxQueries ?? NO_LIMIT,
     signal,
     lingerMs,
+    hop,
     continuous: null,
   };
 }
@@ -127,6 +132,7 @@ export function continuousDrain(
     maxQueries: NO_LIMIT,
     signal: continuous?.signal,
     lingerMs: 0,
+    hop: 0,
     continuous,
   };
 }

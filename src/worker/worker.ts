@@ -107,7 +107,7 @@ export class Worker {
   async drain(options: DrainOptions = {}): Promise<DrainSummary> {
     const setup = shortDrain(options, this.#handlers, this.#settings, this.wadi.executor, this.#margin);
     const drain = this.#newDrain(setup);
-    const summary = await drain.run();
+    const summary = await this.#finish(drain, await drain.run());
     return summary.more || setup.signal?.aborted ? summary : this.#sweep(drain, summary, setup.deadlineMs);
   }
 
@@ -210,6 +210,13 @@ export class Worker {
   #newDrain(setup: DrainSetup & Partial<Pick<DrainSettings, "hooks">>): Drain {
     const shared = { wadi: this.#internals, hints: this.#hints, unreturned: this.#unreturned };
     return new Drain({ ...this.#settings, ...shared, ...setup });
+  }
+
+  /** Kicks the next drain, if there is one to kick. */
+  async #finish(drain: Drain, summary: DrainSummary): Promise<DrainSummary> {
+    const roundTrips = await drain.wakes.finish(summary);
+    if (roundTrips === 0) return summary;
+    return { ...summary, roundTrips: summary.roundTrips + roundTrips, queries: drain.queries.meter.sent };
   }
 
   /** Applies the retention rules once, if a short drain has time and statements left for it. */

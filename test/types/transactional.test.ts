@@ -8,7 +8,7 @@ import { type D1Like, type D1StatementLike, d1 } from "../../src/drivers/d1.ts";
 import { libsql } from "../../src/drivers/libsql.ts";
 import { neonHttp } from "../../src/drivers/neon.ts";
 import { pg } from "../../src/drivers/pg.ts";
-import { type CanceledTask, defineTask, type SubmittedTask, Wadi } from "../../src/index.ts";
+import { type CanceledTask, defineTask, type Kickable, type SubmittedTask, Wadi } from "../../src/index.ts";
 
 // Checked by the compiler; nothing here runs.
 const plain = defineTask<{ url: string }, { bytes: number }>({ name: "plain" });
@@ -56,11 +56,13 @@ test("statements have the type of the client's statements", () => {
 test("a transaction is synchronous if its client is", () => {
   const _ = async ({ sqlite, pg: client }: Clients, tx: unknown) => {
     const now = new Wadi(betterSqlite3(sqlite)).with(tx);
-    expectTypeOf(now.submit(plain, { url: "x" })).toEqualTypeOf<Submitted>();
+    expectTypeOf(now.submit(plain, { url: "x" })).toEqualTypeOf<Submitted & Kickable>();
     expectTypeOf(now.cancel("task_x")).toEqualTypeOf<CanceledTask | null>();
     const later = new Wadi(pg(client)).with(tx);
-    expectTypeOf(later.submit(plain, { url: "x" })).toEqualTypeOf<Promise<Submitted>>();
-    expectTypeOf(later.submitMany("a", [{ payload: 1 }])).toEqualTypeOf<Promise<SubmittedTask[]>>();
+    expectTypeOf(later.submit(plain, { url: "x" })).toEqualTypeOf<Promise<Submitted & Kickable>>();
+    expectTypeOf(later.submitMany("a", [{ payload: 1 }])).toEqualTypeOf<
+      Promise<SubmittedTask[] & Kickable>
+    >();
     // @ts-expect-error: a field of the payload is missing
     later.submit(plain, {});
     // @ts-expect-error: there is no such option

@@ -35,10 +35,13 @@ export interface StatementParams {
   lock_reference_ledger: Record<string, never>;
   lock_task: { id: string | null; key: string | null; };
   lock_task_keys: { keys_json: string; };
+  lock_wakes: { queues_json: string; };
+  mark_wakes: { wakes_json: string; owner: string; worker_id: string; lease_ms: number; clears: number; now_ms: number | null; };
   purge_limits: { older_than_ms: number; max_keys: number; now_ms: number | null; };
   purge_tasks: { older_than_ms: number; queue: string | null; status: string | null; name: string | null; max_tasks: number; now_ms: number | null; };
   recover_leases: { now_ms: number | null; };
   renew_leases: { leases_json: string; lease_ms: number; now_ms: number | null; };
+  reset_hops: { queues_json: string; };
   retry_task: { id: string | null; key: string | null; reset_attempt: number; now_ms: number | null; };
   select_claimed: { worker_id: string; };
   select_created: { id: string; };
@@ -57,9 +60,12 @@ export interface StatementParams {
   select_tasks: { ids_json: string; now_ms: number | null; };
   select_unhandled: { lanes_json: string; max_names: number; now_ms: number | null; };
   select_version: Record<string, never>;
+  select_wakes: { queues_json: string; };
   settle_tasks: { settlements_json: string; now_ms: number | null; };
   submit_keyed_tasks: { tasks_json: string; now_ms: number | null; };
   succeed_task: { id: string; worker_id: string; result: string; now_ms: number | null; };
+  take_hops: { queues_json: string; owner: string; hop: number; progressed: number; max_hops: number; now_ms: number | null; };
+  take_kicks: { kicks_json: string; can_delay: number; now_ms: number | null; };
   update_progress: { id: string; worker_id: string; progress: number | null; message: string | null; now_ms: number | null; };
   upsert_limits: { limits_json: string; now_ms: number | null; };
 }

@@ -3,6 +3,7 @@ import { optionalFunction } from "../../core/check-options.ts";
 import { AlreadyExists } from "../../core/errors/errors.ts";
 import { fenceOperation } from "../../core/operations/fence.ts";
 import { fenceTakenKeys } from "../../core/operations/fence-taken-keys.ts";
+import type { Operation } from "../../core/operations/operation.ts";
 import { getTask } from "../../core/operations/read.ts";
 import { splitTasks } from "../../core/operations/split-tasks.ts";
 import { type NewTask, type SubmittedTask, submit } from "../../core/operations/submit.ts";
@@ -13,6 +14,7 @@ import { optionalFlag } from "../../core/validate.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import type { WadiOptions } from "../wadi-options.ts";
+import type { Waker } from "../wake/waker.ts";
 import { Backpressure, type BackpressureOptions } from "./backpressure.ts";
 import { prepareEntries, validateEntries } from "./entries.ts";
 import { prepareTask, type SubmitDefaults, type SubmitRequest } from "./prepare-task.ts";
@@ -42,6 +44,7 @@ export type SubmitterOptions = BackpressureOptions & Pick<WadiOptions, "metadata
 export class Submitter {
   readonly #session: Session;
   readonly #notifier: Notifier;
+  readonly #waker: Waker | null;
   readonly #defaults: SubmitDefaults;
   readonly #backpressure: Backpressure;
   readonly #batcher: SubmitBatcher;
@@ -51,12 +54,13 @@ export class Submitter {
   };
 
   /** @throws {InvalidArgument} if an option is of the wrong type or out of range. */
-  constructor(session: Session, notifier: Notifier, options: SubmitterOptions) {
+  constructor(session: Session, notifier: Notifier, waker: Waker | null, options: SubmitterOptions) {
     const { metadata: hook, keysAcrossNames } = options;
     optionalFunction("metadata", hook);
     optionalFlag("keysAcrossNames", keysAcrossNames);
     this.#session = session;
     this.#notifier = notifier;
+    this.#waker = waker;
     this.#defaults = { hook, keysAcrossNames };
     this.#backpressure = new Backpressure(session, options);
     const send = (tasks: readonly NewTask[], how: SendOptions) => this.#sendBatch(tasks, how);
@@ -141,7 +145,7 @@ export class Submitter {
     const { target } = this.#session;
     const submission = submit(target, tasks, isResent);
     const operation = parent === undefined ? submission : fenceOperation(target, parent, submission);
-    const submitted = await this.#session.execute(operation, refuseOpenTransaction(metered));
+    const submitted = await this.#execute(operation, tasks, refuseOpenTransaction(metered));
     this.announce(submitted, tasks);
     return submitted;
   }
@@ -155,7 +159,7 @@ export class Submitter {
     const { target } = this.#session;
     const operation = fenceTakenKeys(target, tasks, submit(target, tasks, isResent), { rejects: false });
     try {
-      const submitted = await this.#session.execute(operation, refuseOpenTransaction(call));
+      const submitted = await this.#execute(operation, tasks, refuseOpenTransaction(call));
       this.announce(submitted, tasks);
       return submitted;
     } catch (error) {
@@ -166,6 +170,12 @@ export class Submitter {
       }
       throw error instanceof AlreadyExists ? await this.#withExistingName(error, call) : error;
     }
+  }
+
+  /** Stage 6, which also finds out whether to kick a drain, and then does. */
+  #execute<T>(operation: Operation<T>, tasks: readonly NewTask[], call: OperationOptions): Promise<T> {
+    if (this.#waker === null) return this.#session.execute(operation, call);
+    return this.#waker.submit(operation, tasks, call);
   }
 
   /** The error of a fence carries ids only. */

@@ -6,6 +6,7 @@ import type { AnyTaskDefinition } from "../define-task.ts";
 import type { WadiInternals } from "../internals.ts";
 import type { SubmitEntry, SubmitOptions } from "../submit/submit-options.ts";
 import type { PayloadOf, SubmittedOf } from "../task-types.ts";
+import type { Kickable } from "../wake/wake.ts";
 import { transactionalCalls } from "./shared.ts";
 
 /** Statements for the database client, to be sent in a batch with others. Nothing is done until they are sent. */
@@ -40,6 +41,8 @@ export interface StatementBuilder<Native = unknown> {
    * returns the existing one. Under the policy `reject` the whole batch fails with `wadi:already_exists` in its
    * message.
    *
+   * With a `wake`, call `kick()` once the batch is committed.
+   *
    * @throws {InvalidArgument} | {SerializationError} before anything is sent.
    * @throws {Unsupported} on a client that does not accept a batch of statements: use `wadi.with(tx)`.
    */
@@ -47,12 +50,12 @@ export interface StatementBuilder<Native = unknown> {
     task: T,
     payload: PayloadOf<T>,
     options?: SubmitOptions,
-  ): Promise<{ readonly id: string } & PreparedBatch<Native, SubmittedOf<T>>>;
+  ): Promise<{ readonly id: string } & Kickable & PreparedBatch<Native, SubmittedOf<T>>>;
   /** Statements that queue many tasks of one name, and their ids in order. See `submit`. */
   submitMany<T extends string | AnyTaskDefinition>(
     task: T,
     entries: readonly SubmitEntry<PayloadOf<T>>[],
-  ): Promise<{ readonly ids: string[] } & PreparedBatch<Native, SubmittedOf<T>[]>>;
+  ): Promise<{ readonly ids: string[] } & Kickable & PreparedBatch<Native, SubmittedOf<T>[]>>;
   /** Statements that cancel a queued task or ask a running one to stop. `read` gives it, null if there is none. */
   cancel(id: string): Promise<PreparedBatch<Native, CanceledTask | null>>;
   /** `cancel` for the task a key points at. */

@@ -15,6 +15,7 @@ import { validateEntries } from "../submit/entries.ts";
 import { refuseOtherNames, refuseRejected } from "../submit/rejected.ts";
 import type { SubmitEntry, SubmitOptions } from "../submit/submit-options.ts";
 import { byId, byKey } from "../tasks/task-ref.ts";
+import type { Kickable } from "../wake/wake.ts";
 
 /** A value from a client that is synchronous, a promise from any other. */
 export type Maybe<T> = T | Promise<T>;
@@ -45,7 +46,8 @@ export function transactionalCalls(internals: WadiInternals, transport: Transpor
         const prepared = submitter.prepare({ task, payload, options });
         const read = ([submitted]: SubmittedTask[]) => refuseRejected(prepared, submitted!);
         const operation = submitOperation(internals, transport, [prepared], read);
-        return sendValid(transport, task, [prepared], operation, { id: prepared.columns.id });
+        const answer = { id: prepared.columns.id, ...kickable(internals, [prepared]) };
+        return sendValid(transport, task, [prepared], operation, answer);
       }),
     submitMany: (task, entries) =>
       answer(() => {
@@ -54,6 +56,7 @@ export function transactionalCalls(internals: WadiInternals, transport: Transpor
         const operation = submitOperation(internals, transport, prepared, read);
         return sendValid(transport, task, prepared, operation, {
           ids: prepared.map(({ columns }) => columns.id),
+          ...kickable(internals, prepared),
         });
       }),
     cancel: (id) => answer(() => transport.send(cancelOperation(internals, byId(id)))),
@@ -80,13 +83,18 @@ function sendValid<T>(
   );
 }
 
-/** Announces the tasks once their rows are read. */
-function submitOperation<T>(
-  { session, submitter }: WadiInternals,
+function kickable({ waker }: WadiInternals, tasks: readonly NewTask[]): Kickable {
+  return { kick: async () => waker?.kickFor(tasks) };
+}
+
+/** Announces the tasks once their rows are read. A result that comes before the commit can be kicked after it. */
+function submitOperation<T extends object>(
+  internals: WadiInternals,
   { readsAfterCommit }: Transport,
   tasks: readonly NewTask[],
   read: (submitted: SubmittedTask[]) => T,
 ): Operation<T> {
+  const { session, submitter } = internals;
   const { target } = session;
   const parts = splitTasks(tasks, session.executor.limits).map((part) => submit(target, part));
   const { statements, decode } = combine("submit", parts);
@@ -96,7 +104,10 @@ function submitOperation<T>(
     decode: (results) => {
       const submitted = decode(results).flat();
       submitter.announce(submitted, tasks);
-      return read(submitted);
+      const answer = read(submitted);
+      if (readsAfterCommit) return answer;
+      const { kick } = kickable(internals, tasks);
+      return Object.defineProperty(answer, "kick", { value: kick }); // not enumerable: neither stored nor compared
     },
   };
   return readsAfterCommit ? fenceTakenKeys(target, tasks, operation, { rejects: true }) : operation;

@@ -7,6 +7,7 @@ import type { AnyTaskDefinition } from "../define-task.ts";
 import type { WadiInternals } from "../internals.ts";
 import type { SubmitEntry, SubmitOptions } from "../submit/submit-options.ts";
 import type { PayloadOf, SubmittedOf } from "../task-types.ts";
+import type { Kickable } from "../wake/wake.ts";
 import { transactionalCalls } from "./shared.ts";
 
 /**
@@ -34,7 +35,7 @@ import { transactionalCalls } from "./shared.ts";
  */
 export interface TransactionClient<Sync extends boolean = boolean> {
   /**
-   * Queues one task, see `Wadi.submit`.
+   * Queues one task, see `Wadi.submit`. With a `wake`, call `kick()` of the answer once you have committed.
    *
    * @throws {AlreadyExists} under the policy `reject`; the transaction remains usable.
    * @throws {DriverError} if the database refuses it, or if tables are missing: they cannot be created in here.
@@ -43,12 +44,12 @@ export interface TransactionClient<Sync extends boolean = boolean> {
     task: T,
     payload: PayloadOf<T>,
     options?: SubmitOptions,
-  ): Answer<Sync, SubmittedOf<T>>;
+  ): Answer<Sync, SubmittedOf<T> & Kickable>;
   /** Queues many tasks of one name, see `Wadi.submitMany`. */
   submitMany<T extends string | AnyTaskDefinition>(
     task: T,
     entries: readonly SubmitEntry<PayloadOf<T>>[],
-  ): Answer<Sync, SubmittedOf<T>[]>;
+  ): Answer<Sync, SubmittedOf<T>[] & Kickable>;
   /** Cancels a queued task or asks a running one to stop, and returns it; null if there is none. */
   cancel(id: string): Answer<Sync, CanceledTask | null>;
   /** `cancel` for the task a key points at. */

@@ -19,6 +19,7 @@ import type { SlotPool } from "./slot-pool.ts";
 import { TripSchedule } from "./trip-schedule.ts";
 import { TripSender } from "./trip-sender.ts";
 import { Waiting } from "./waiting.ts";
+import { MARK_STATEMENTS, WakeMarker } from "./wake-marker.ts";
 
 /** All parts of a drain. */
 export interface AssembledDrain extends DrainParts {
@@ -36,7 +37,8 @@ export function assembleDrain(settings: DrainSettings): AssembledDrain {
   const { registrations, time } = settings;
   const bytes = new ByteBudget(settings);
   const pools = makeSlotPools(registrations, settings, bytes, time);
-  const queries = new QueryBudget({ ...settings, pools: pools.length });
+  const markStatements = settings.wadi.waker === null ? 0 : MARK_STATEMENTS;
+  const queries = new QueryBudget({ ...settings, pools: pools.length, markStatements });
   const totals = new DrainReporter(settings, queries.meter);
   const waiting = new Waiting(settings);
   const onInternalError = (error: unknown) => trips.fail(error);
@@ -48,7 +50,8 @@ export function assembleDrain(settings: DrainSettings): AssembledDrain {
     onChange: () => cycles.invalidate(),
   });
   const claims = new ClaimPlanner({ settings, pools, bytes, totals, queries, held });
-  const shared = { settings, totals, held, claims, queries, time, polls: waiting.polls };
+  const wakes = new WakeMarker({ settings, totals, queries });
+  const shared = { settings, totals, held, claims, queries, wakes, time, polls: waiting.polls };
   const parts: DrainParts = { ...shared, snapshot: new QueueSnapshot(), retries: new PendingRetries() };
   const cycles = new CycleComposer(parts);
   const trips = new RoundTrips(settings, totals, held, queries.meter, waiting.wake);

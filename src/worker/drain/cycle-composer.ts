@@ -4,6 +4,7 @@ import { monotonicMs } from "../../core/monotonic-clock.ts";
 import { type ClaimRequest, MAX_EXPIRED } from "../../core/operations/claim.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { SettleResult } from "../../core/operations/settle.ts";
+import type { WakeMark, WakeState } from "../../core/operations/wake.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import type { DrainParts } from "./drain-parts.ts";
 
@@ -14,6 +15,8 @@ export interface Cycle {
   readonly starts: readonly Attempt[];
   /** Null: it only settles. */
   readonly request: ClaimRequest | null;
+  /** What its claim says to submits; null: nothing. */
+  readonly mark: WakeMark | null;
   /** The version of the queue snapshot when it was composed. */
   readonly version: number;
   /** When it was composed: no lease of its claim ends later than counted from here. */
@@ -23,7 +26,11 @@ export interface Cycle {
 }
 
 /** What the database answers to a cycle; the settlements of `attempts` come before those of `starts`. */
-export type CycleAnswer = readonly [settled: readonly SettleResult[], claimed: ClaimResult | null];
+export type CycleAnswer = readonly [
+  settled: readonly SettleResult[],
+  claimed: ClaimResult | null,
+  wakes: readonly WakeState[] | null,
+];
 
 /** Composes the cycles of a drain, applies their answers, and notes which notifications no claim has followed yet. */
 export class CycleComposer {
@@ -59,7 +66,7 @@ export class CycleComposer {
   }
 
   compose(nowMs: number): Cycle {
-    const { settings, held, claims, snapshot, retries, polls, queries, time } = this.#parts;
+    const { settings, held, claims, snapshot, retries, polls, queries, wakes, time } = this.#parts;
     const attempts = held.outbox.take();
     const isContinuous = settings.continuous !== null;
     const requeues = attempts.some(({ settlement }) => "delayMs" in (settlement as object));
@@ -71,7 +78,7 @@ export class CycleComposer {
     const { hasRoom } = claims;
     // A claim without room recovers leases, and asks when the next task is due.
     const asksWhatIsLeft = (requeues || (held.isEmpty && !isContinuous)) && queries.mayAskWhatIsLeft;
-    const isClaim = !settlesBeforePolling && (hasRoom || asksWhatIsLeft);
+    const isClaim = !settlesBeforePolling && (hasRoom || asksWhatIsLeft || wakes.releaseAtMs <= nowMs);
     if (isClaim) {
       if (hasRoom) this.#hasNewTasks = false;
       polls.cancel();
@@ -82,13 +89,18 @@ export class CycleComposer {
     const claimOnly = queries.isClaimOnly && hasRoom && attempts.length > 0 && isPlain;
     const starts = held.gate.startsToAnnounce();
     const request = isClaim ? claims.request(time.leftMs(nowMs), claimOnly) : null;
-    return { attempts, starts, request, sentAtMs: nowMs, version: snapshot.version, resent: false };
+    const mark = request && wakes.markOf(request, nowMs, hasRoom && !claims.foundAll);
+    const { version } = snapshot;
+    return { attempts, starts, request, mark, sentAtMs: nowMs, version, resent: false };
   }
 
-  apply(cycle: Cycle, [settled, claimed]: CycleAnswer): void {
+  apply(cycle: Cycle, [settled, claimed, states]: CycleAnswer): void {
     this.#applySettled(cycle.attempts, settled, claimed);
     this.#applyStarts(cycle.starts, settled.slice(cycle.attempts.length));
-    if (claimed !== null) this.#applyClaimed(claimed, cycle);
+    if (claimed === null) return;
+    const { wakes } = this.#parts;
+    wakes.answered(cycle.mark, states, claimed, cycle.request!, monotonicMs());
+    this.#applyClaimed(claimed, cycle);
   }
 
   #applySettled(

@@ -7,6 +7,7 @@ import type { PendingRetries } from "./pending-retries.ts";
 import type { PollSchedule } from "./poll-schedule.ts";
 import type { QueryBudget } from "./query-budget.ts";
 import type { QueueSnapshot } from "./queue-snapshot.ts";
+import type { WakeMarker } from "./wake-marker.ts";
 
 /** The parts of a drain that its cycles and its schedule read. */
 export interface DrainParts {
@@ -18,5 +19,6 @@ export interface DrainParts {
   readonly retries: PendingRetries;
   readonly polls: PollSchedule;
   readonly queries: QueryBudget;
+  readonly wakes: WakeMarker;
   readonly time: DrainTime;
 }

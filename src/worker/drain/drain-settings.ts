@@ -33,6 +33,8 @@ export interface DrainSettings extends PoolSizes, ByteLimits {
   readonly deadlineMs: number;
   readonly time: DrainTime;
   readonly maxTasks: number;
+  /** The hop of the kick that started it. */
+  readonly hop: number;
   /** How often it asks whether running tasks were canceled, in milliseconds. */
   readonly cancelPollMs: number;
   /** Most statements it sends; `Infinity`: no limit. */

@@ -6,6 +6,7 @@ import type { DrainSettings } from "./drain-settings.ts";
 import type { QueryBudget } from "./query-budget.ts";
 import { reportBlocks } from "./report-blocks.ts";
 import type { SlotPool } from "./slot-pool.ts";
+import type { WakeMarker } from "./wake-marker.ts";
 
 type DrainState =
   | "sending"
@@ -54,6 +55,7 @@ type DrainState =
  */
 export class Drain {
   readonly queries: QueryBudget;
+  readonly wakes: WakeMarker;
   readonly #parts: AssembledDrain;
   /** How many tasks were claimed when a continuous drain last reported that nothing is left. */
   #claimedAtReport = 0;
@@ -61,6 +63,7 @@ export class Drain {
   constructor(settings: DrainSettings) {
     this.#parts = assembleDrain(settings);
     this.queries = this.#parts.queries;
+    this.wakes = this.#parts.wakes;
   }
 
   /** What it is doing now. */

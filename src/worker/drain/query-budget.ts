@@ -26,6 +26,8 @@ export interface QueryPlan {
   readonly leaseMs: number;
   /** Whether claims end expired tasks, by one statement more. */
   readonly hints?: { readonly expired: boolean };
+  /** Most statements by which a claim marks its drain; see `WakeMarker`. */
+  readonly markStatements: number;
 }
 
 /**
@@ -122,7 +124,7 @@ export class QueryBudget implements SharedQueries {
   }
 
   get #recoverAndAsk(): number {
-    return RECOVER_AND_ASK + Number(this.#plan.hints?.expired ?? false);
+    return RECOVER_AND_ASK + Number(this.#plan.hints?.expired ?? false) + this.#plan.markStatements;
   }
 
   /** Statements kept for held tasks: their settlement, and heartbeats if their leases do not outlast the drain. */

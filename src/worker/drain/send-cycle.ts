@@ -1,6 +1,7 @@
 import { claim } from "../../core/operations/claim.ts";
 import { asResend, combineTwo, type Operation } from "../../core/operations/operation.ts";
 import { settle } from "../../core/operations/settle.ts";
+import { claimWithMark } from "../../core/operations/wake.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { WadiInternals } from "../../producer/internals.ts";
 import type { Cycle, CycleAnswer } from "./cycle-composer.ts";
@@ -13,7 +14,7 @@ import { startOf } from "./start-gate.ts";
  * halves, announces no starts, and claims last.
  */
 export async function sendCycle(
-  { attempts, starts, request, resent }: Cycle,
+  { attempts, starts, request, mark, resent }: Cycle,
   { session }: WadiInternals,
   totals: DrainReporter,
   call: OperationOptions,
@@ -26,12 +27,15 @@ export async function sendCycle(
   try {
     const { target } = session;
     const settling = settle(target, settlements);
-    if (request === null) return [await send(settling, resent), null];
-    return await send(combineTwo("settleAndClaim", settling, claim(target, request)), resent);
+    if (request === null) return [await send(settling, resent), null, null];
+    const claiming = claimWithMark(target, claim(target, request), mark);
+    const [settled, answer] = await send(combineTwo("settleAndClaim", settling, claiming), resent);
+    return [settled, ...answer];
   } catch (error) {
     if (!refusesContent(error) || attempts.length === 0) throw error;
   }
   const settled = await settleByHalves(attempts, (some) => send(settle(session.target, some), resent));
-  if (request === null) return [settled, null];
-  return [settled, await send(claim(session.target, request), false)];
+  if (request === null) return [settled, null, null];
+  const { target } = session;
+  return [settled, ...(await send(claimWithMark(target, claim(target, request), mark), false))];
 }

@@ -39,7 +39,7 @@ export class TripSchedule {
       const gatheredAtMs = Math.max(outbox.sinceMs, this.#trips.answeredAtMs) + GATHER_MS;
       atMs = Math.max(ready === 0 ? 0 : gatheredAtMs, this.gatherUntilMs);
     }
-    return Math.max(atMs, this.#trips.retryAtMs);
+    return Math.max(Math.min(atMs, this.#parts.wakes.releaseAtMs), this.#trips.retryAtMs);
   }
 
   /** When to renew leases. */
@@ -99,13 +99,13 @@ export class TripSchedule {
 
   /**
    * Whether a claim is due in any case: the first one, and the one by which a short drain learns that nothing is
-   * left.
+   * left, and takes back its mark.
    */
   get #mustClaim(): boolean {
-    const { settings, held, snapshot, totals, queries } = this.#parts;
+    const { settings, held, snapshot, totals, queries, wakes } = this.#parts;
     const isFirst = totals.roundTrips === 0;
     if (settings.continuous !== null) return isFirst;
-    return held.isEmpty && !snapshot.isCurrent && (isFirst || queries.mayAskWhatIsLeft);
+    return held.isEmpty && (wakes.isHeld || !snapshot.isCurrent) && (isFirst || queries.mayAskWhatIsLeft);
   }
 
   /** When to claim for free slots without a notification: at the next poll, or when a retry is due. */

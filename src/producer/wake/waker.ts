@@ -1,0 +1,168 @@
+/** Sends the kicks of a `Wadi`: those that its submits and drains have to send, at most one at a time. */
+
+import { optionalFunction } from "../../core/check-options.ts";
+import { InvalidArgument } from "../../core/errors/errors.ts";
+import type { Operation } from "../../core/operations/operation.ts";
+import type { NewTask } from "../../core/operations/submit.ts";
+import {
+  type KickRequest,
+  kickRequests,
+  type TakenKick,
+  takeKicks,
+  withKicks,
+} from "../../core/operations/wake.ts";
+import type { OperationOptions } from "../../core/session/operation-options.ts";
+import type { Session } from "../../core/session/session.ts";
+import { sleep } from "../../core/timers.ts";
+import { show } from "../../core/validate.ts";
+import type { WadiOptions } from "../wadi-options.ts";
+import type { Kick, WakeFunction } from "./wake.ts";
+
+export type WakerOptions = Pick<WadiOptions, "wake" | "waitUntil" | "onError">;
+
+/** A kick waits for the one before it, but no longer than this: its answer may come only when its drain has ended. */
+const MAX_IN_FLIGHT_MS = 1000;
+/** Where Vercel keeps what belongs to the present invocation. */
+const VERCEL = Symbol.for("@vercel/request-context");
+
+interface VercelContext {
+  get?(): { waitUntil?(promise: Promise<unknown>): void } | undefined;
+}
+
+/** Kicks that are sent together, once the one before has been answered. */
+interface NextKick {
+  readonly queues: Set<string>;
+  hop: number;
+  readonly isSent: Promise<void>;
+}
+
+export class Waker {
+  /** Whether a kick may be for later. */
+  readonly canDelay: boolean;
+  readonly #session: Session;
+  readonly #wake: WakeFunction;
+  readonly #waitUntil: WadiOptions["waitUntil"];
+  readonly #onError: NonNullable<WadiOptions["onError"]>;
+  #inFlight: Promise<void> | null = null;
+  #next: NextKick | null = null;
+
+  private constructor(session: Session, wake: NonNullable<WadiOptions["wake"]>, options: WakerOptions) {
+    this.#session = session;
+    this.#wake = typeof wake === "function" ? wake : (kick) => wake.kick(kick);
+    this.canDelay = typeof wake !== "function" && wake.canDelay === true;
+    this.#waitUntil = options.waitUntil;
+    this.#onError = options.onError ?? warn;
+  }
+
+  /** Null: the `Wadi` has no `wake`. @throws {InvalidArgument} if an option is of the wrong type. */
+  static of(session: Session, options: WakerOptions): Waker | null {
+    const { wake, waitUntil, onError } = options;
+    optionalFunction("waitUntil", waitUntil);
+    optionalFunction("onError", onError);
+    if (wake === undefined) return null;
+    if (typeof wake !== "function" && typeof wake?.kick !== "function") {
+      throw new InvalidArgument(
+        `wake must be a function, or what wakeByFetch or another wakeBy function returns, got ${show(wake)}`,
+      );
+    }
+    return new Waker(session, wake, options);
+  }
+
+  /** Executes a submit, and kicks for its tasks if its round trip says that nothing else does. */
+  async submit<T>(operation: Operation<T>, tasks: readonly NewTask[], call: OperationOptions): Promise<T> {
+    const requests = this.#requests(tasks);
+    if (requests.length === 0) return this.#session.execute(operation, call);
+    const kicking = withKicks(this.#session.target, operation, requests, this.canDelay);
+    const [answer, kicks] = await this.#session.execute(kicking, call);
+    void this.send(kicks, 0);
+    return answer;
+  }
+
+  /** Kicks for tasks that the application has committed. Never rejects. */
+  async kickFor(tasks: readonly NewTask[]): Promise<void> {
+    const requests = this.#requests(tasks);
+    if (requests.length === 0) return;
+    const kick = async () => {
+      const operation = takeKicks(this.#session.target, requests, this.canDelay);
+      await this.send(await this.#session.execute(operation), 0);
+    };
+    await this.inBackground(kick());
+  }
+
+  /** Sends kicks that were taken. Resolves when they are answered, and never rejects. */
+  async send(kicks: readonly TakenKick[], hop: number): Promise<void> {
+    const due = kicks.filter(({ atMs }) => atMs === null).map(({ queue }) => queue);
+    const later = kicks.flatMap(({ queue, atMs }) => (atMs === null ? [] : [{ queues: [queue], hop, atMs }]));
+    const sent = [
+      ...(due.length === 0 ? [] : [this.#sendSoon(due, hop)]),
+      ...later.map((kick) => this.#call(kick)),
+    ];
+    await Promise.all(sent.map((promise) => this.inBackground(promise)));
+  }
+
+  /** Keeps the invocation alive for the promise, and reports its error. */
+  inBackground(promise: Promise<unknown>): Promise<void> {
+    const reported = promise.then(
+      () => {},
+      (error: unknown) => this.#report(error),
+    );
+    const vercel = (globalThis as { [VERCEL]?: VercelContext })[VERCEL]?.get?.();
+    try {
+      if (this.#waitUntil !== undefined) this.#waitUntil(reported);
+      else vercel?.waitUntil?.(reported);
+    } catch (error) {
+      this.#report(error);
+    }
+    return reported;
+  }
+
+  /** The kicks that these tasks may need. An absolute due time may be past by the clock of the database. */
+  #requests(tasks: readonly NewTask[]): KickRequest[] {
+    return kickRequests(tasks).filter(
+      ({ runAtMs, delayMs }) => this.canDelay || runAtMs !== undefined || delayMs === 0,
+    );
+  }
+
+  #sendSoon(queues: readonly string[], hop: number): Promise<void> {
+    if (this.#next === null) {
+      const next: NextKick = {
+        queues: new Set(),
+        hop,
+        isSent: Promise.resolve().then(() => this.#sendNext()),
+      };
+      this.#next = next;
+    }
+    for (const queue of queues) this.#next.queues.add(queue);
+    this.#next.hop = Math.max(this.#next.hop, hop);
+    return this.#next.isSent;
+  }
+
+  async #sendNext(): Promise<void> {
+    if (this.#inFlight !== null) await sleep(MAX_IN_FLIGHT_MS, undefined, this.#inFlight);
+    const { queues, hop } = this.#next!;
+    this.#next = null; // a kick that is asked for from now on is another one
+    const sent = this.#call({ queues: [...queues], hop });
+    const answered = sent.catch(() => {});
+    this.#inFlight = answered;
+    try {
+      await sent;
+    } finally {
+      if (this.#inFlight === answered) this.#inFlight = null;
+    }
+  }
+
+  async #call(kick: Kick): Promise<void> {
+    await this.#wake(kick);
+  }
+
+  #report(error: unknown): void {
+    // An error of the hook must not fail a submit that has succeeded.
+    try {
+      void Promise.resolve(this.#onError(error, { operation: "wake" })).catch(() => {});
+    } catch {}
+  }
+}
+
+function warn(error: unknown): void {
+  console.warn("wadi: a kick failed; its tasks wait for the next kick or cron job", error);
+}
