@@ -1,6 +1,7 @@
 /** Decides which requests the HTTP handler accepts, by the token that they carry. */
 
 import { InvalidArgument } from "../core/errors/errors.ts";
+import { isKickToken, KICK_AUDIENCE, verifyKick } from "../producer/wake/kick-token.ts";
 import { bearerToken, tokenCheck } from "./bearer-token.ts";
 import type { HttpHandlerOptions } from "./handler-options.ts";
 import { HttpError } from "./http-error.ts";
@@ -8,15 +9,21 @@ import type { Route } from "./routes.ts";
 
 const CHALLENGE = { "www-authenticate": "Bearer" };
 
+/** A request that carries an accepted token. */
+export interface Access {
+  /** The hop of a kick; null: the request is none. */
+  readonly kickHop: number | null;
+}
+
 /** Resolves for a request that carries an accepted token, and rejects with the refusal of any other. */
-export type Authorize = (request: Request, route: Route) => Promise<void>;
+export type Authorize = (request: Request, route: Route) => Promise<Access>;
 
 /**
- * Makes the check of a handler: the secret opens every route, the cron secret only `/drain`. A secret that is missing
- * is reported to `onError` once, because its requests are refused with an answer that says nothing about the set-up.
+ * Makes the check of a handler: the secret opens every route, the cron secret and a signed kick only `/drain`. A secret
+ * that is missing is reported to `onError` once: its requests are refused with an answer that does not name the set-up.
  */
 export function authorizerOf(options: HttpHandlerOptions, onError: (error: unknown) => void): Authorize {
-  const { secret, cronSecret, secretHint } = options;
+  const { secret, cronSecret, secretHint, audience = KICK_AUDIENCE } = options;
   const forAll = acceptedTokens("secret", secret);
   const forCron = acceptedTokens("cronSecret", cronSecret);
   // A handler that names the option expects cron jobs, whose platform sends no token unless a secret is set.
@@ -40,7 +47,12 @@ export function authorizerOf(options: HttpHandlerOptions, onError: (error: unkno
       throw unauthorized(`${message}; the log of this function says how to set one`, CHALLENGE);
     }
     const token = bearerToken(request);
-    if (token !== null && (await check(token))) return;
+    if (token !== null && operation === "drain" && isKickToken(token)) {
+      const kickHop = await verifyKick(token, tokens, audience);
+      if (kickHop !== null) return { kickHop };
+      throw unauthorized("this kick is expired, or not signed for this handler", CHALLENGE);
+    }
+    if (token !== null && (await check(token))) return { kickHop: null };
     if (operation === "drain" && lacksCron) {
       report("cronSecret", "no cronSecret is configured, so a cron job is refused");
     }
@@ -55,11 +67,14 @@ function unauthorized(message: string, headers: Readonly<Record<string, string>>
   return new HttpError(401, "UNAUTHORIZED", message, { headers });
 }
 
-function acceptedTokens(option: string, secret: unknown): string[] {
-  if (secret === undefined || secret === null) return [];
-  if (typeof secret !== "string") {
-    throw new InvalidArgument(`${option} must be a string or undefined, got ${typeof secret}`);
-  }
+function acceptedTokens(option: string, secrets: unknown): string[] {
+  if (secrets === undefined || secrets === null) return [];
+  const list = (Array.isArray(secrets) ? secrets : [secrets]) as unknown[];
   // A secret that came through a shell may end in a newline, which no header can carry.
-  return secret.trim() === "" ? [] : [secret.trim()];
+  return list
+    .map((secret) => {
+      if (typeof secret === "string") return secret.trim();
+      throw new InvalidArgument(`${option} must be a string or undefined, got ${typeof secret}`);
+    })
+    .filter((secret) => secret !== "");
 }

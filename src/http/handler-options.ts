@@ -7,12 +7,14 @@ import {
   optional,
   optionalFunction,
   unchecked,
+  withDefault,
 } from "../core/check-options.ts";
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
-import { show } from "../core/validate.ts";
+import { show, text } from "../core/validate.ts";
 import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
+import { KICK_AUDIENCE } from "../producer/wake/kick-token.ts";
 import type { Worker } from "../worker/worker.ts";
 
 /** Options of `createHandler`: what it serves, to whom, and within which limits. */
@@ -23,10 +25,15 @@ export interface HttpHandlerOptions {
   readonly worker?: Worker | ((wadi: Wadi) => Worker) | undefined;
   /** The only tasks that may be submitted; their schemas and defaults apply. @default any name */
   readonly tasks?: readonly AnyTaskDefinition[] | undefined;
-  /** Grants access to every route. While it is undefined or empty, every request is refused and the log says why. */
-  readonly secret: string | undefined;
+  /**
+   * Grants access to every route, each secret of a list; kicks are signed with one of them. While it is undefined or
+   * empty, every request is refused and the log says why.
+   */
+  readonly secret: string | readonly string[] | undefined;
   /** Grants access to `/drain` only. @default none */
   readonly cronSecret?: string | undefined;
+  /** Whom accepted kicks are for: the `audience` of `wakeByFetch` or `wakeByBinding`. @default "wadi" */
+  readonly audience?: string | undefined;
   /** How to set the secret on this platform; for the log. @default how to pass the option in code */
   readonly secretHint?: string | undefined;
   /** Path before `/tasks`, `/keys`, `/wait` and `/drain`, such as `/api/wadi`. @default "" */
@@ -93,6 +100,7 @@ const HANDLER_OPTIONS = {
   tasks: checkTasks,
   secret: unchecked, // by authorize.ts
   cronSecret: unchecked,
+  audience: withDefault((option, value) => text(option, value), KICK_AUDIENCE),
   secretHint: unchecked,
   basePath: checkBasePath,
   budgetMs: optional(integerFrom(1)),

@@ -32,7 +32,8 @@ export type HttpHandler = (request: Request, invocation?: HandlerInvocation) => 
  * - `GET /tasks/:id/wait`, `GET /keys/:key/wait`, `GET /wait?id=` or `?key=`, each with `timeoutMs` in the query: 200
  *   with the task once it has succeeded, failed or was canceled; 202 with the task as last read when the time is up:
  *   ask again.
- * - `POST /drain`, `GET /drain`: runs due tasks within the budget, 200 with the DrainSummary.
+ * - `POST /drain`, `GET /drain`: runs due tasks within the budget, 200 with the DrainSummary. A kick that is signed
+ *   with the secret gets 202 before the drain, if the invocation has `waitUntil`.
  *
  * Encode a key in a path with `encodeURIComponent`. The keys `.`, `..` and `wait` cannot be written as a path: pass
  * them in the query, which accepts every key.
@@ -68,9 +69,15 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
     return route;
   }
 
-  async function drain({ waitUntil, deadline }: HandlerInvocation): Promise<Response> {
+  async function drain(invocation: HandlerInvocation, kickHop: number | null): Promise<Response> {
+    const { deadline, waitUntil } = invocation;
     const runner = typeof worker === "function" ? worker(await connect()) : worker!;
-    const draining = runner.drain({ deadline: drainDeadline(budgetMs, deadline) });
+    const draining = runner.drain({ deadline: drainDeadline(budgetMs, deadline), hop: kickHop ?? 0 });
+    const background = waitUntil ?? vercelContext()?.waitUntil;
+    if (kickHop !== null && background !== undefined) {
+      background(draining.catch(onError));
+      return json(202, { draining: true });
+    }
     waitUntil?.(draining.catch(() => {}));
     return json(200, await draining);
   }
@@ -82,12 +89,12 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
     if (!route.methods.includes(request.method)) {
       throw new HttpError(405, "METHOD_NOT_ALLOWED", `this route takes ${allow}`, { headers: { allow } });
     }
-    await authorize(request, route);
+    const { kickHop } = await authorize(request, route);
     checkQuery(request, route);
     if (route.operation === "submit") return submit(request, connect, limits);
     if (route.operation === "get") return get(route, connect, request);
     if (route.operation === "wait") return wait(route, connect, request, maxWaitMs);
-    return drain(invocation);
+    return drain(invocation, kickHop);
   }
 
   return async (request, invocation = {}) => {

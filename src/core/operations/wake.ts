@@ -1,4 +1,4 @@
-/** Wake-ups: who has to kick a drain. Each is a part of the round trip of a submit or a claim, or one of its own. */
+/** Wake-ups: who has to kick a drain, answered in the round trip of a submit or a claim, or in a separate one. */
 
 import type { Row, Statement } from "../executor.ts";
 import { numberOrNull } from "./decode-task.ts";

@@ -15,6 +15,7 @@ import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Session } from "../../core/session/session.ts";
 import { sleep } from "../../core/timers.ts";
 import { show } from "../../core/validate.ts";
+import { vercelContext } from "../../core/vercel-context.ts";
 import type { WadiOptions } from "../wadi-options.ts";
 import type { Kick, WakeFunction } from "./wake.ts";
 
@@ -22,12 +23,6 @@ export type WakerOptions = Pick<WadiOptions, "wake" | "waitUntil" | "onError">;
 
 /** A kick waits for the one before it, but no longer than this: its answer may come only when its drain has ended. */
 const MAX_IN_FLIGHT_MS = 1000;
-/** Where Vercel keeps what belongs to the present invocation. */
-const VERCEL = Symbol.for("@vercel/request-context");
-
-interface VercelContext {
-  get?(): { waitUntil?(promise: Promise<unknown>): void } | undefined;
-}
 
 /** Kicks that are sent together, once the one before has been answered. */
 interface NextKick {
@@ -106,10 +101,9 @@ export class Waker {
       () => {},
       (error: unknown) => this.#report(error),
     );
-    const vercel = (globalThis as { [VERCEL]?: VercelContext })[VERCEL]?.get?.();
     try {
       if (this.#waitUntil !== undefined) this.#waitUntil(reported);
-      else vercel?.waitUntil?.(reported);
+      else vercelContext()?.waitUntil?.(reported);
     } catch (error) {
       this.#report(error);
     }
