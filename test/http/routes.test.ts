@@ -167,6 +167,23 @@ describe("/drain", () => {
     expect((await wadi.get(id))!.result).toBeLessThan(deadline.getTime());
   });
 
+  it.each([
+    ["the deadline that Vercel reports", 90_000, {}, 70_000, 90_000],
+    ["its budget, if that ends before", 90_000, { budgetMs: 5000 }, 2000, 5000],
+    ["20 seconds elsewhere", null, {}, 15_000, 20_000],
+  ])("lasts until %s", async (_, vercelMs, options, leastMs, mostMs) => {
+    const context = Symbol.for("@vercel/request-context");
+    const deadline = vercelMs === null ? undefined : new Date(Date.now() + vercelMs).toISOString();
+    Object.assign(globalThis, { [context]: { get: () => ({ deadline }) } });
+    const { call, wadi, worker } = openFixture(options);
+    worker.task("slow", ({ remainingMs }) => remainingMs());
+    const { id } = await wadi.submit("slow", null);
+    await call("POST", "/drain").finally(() => Reflect.deleteProperty(globalThis, context));
+    const ms = (await wadi.get(id))!.result;
+    expect(ms).toBeGreaterThan(leastMs);
+    expect(ms).toBeLessThan(mostMs);
+  });
+
   it("does not exist without a worker", async () => {
     const { call } = openFixture({ worker: undefined });
     expect((await call("POST", "/drain")).status).toBe(404);

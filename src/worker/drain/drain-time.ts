@@ -42,9 +42,9 @@ export class DrainTime {
     return this.stopAtMs - nowMs;
   }
 
-  /** The last moment at which a settlement can be sent and answered. */
+  /** The last moment at which a settlement can be sent and answered: the margin has time for two. */
   get lastTryAtMs(): number {
-    return this.deadlineMs - (this.#margin.slowestTripMs ?? 0);
+    return this.deadlineMs === NEVER ? NEVER : this.deadlineMs - this.#margin.of(this.#budgetMs) / 2;
   }
 
   /** A round trip was answered after `ms`. */

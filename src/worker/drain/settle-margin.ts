@@ -12,17 +12,13 @@ const UNMEASURED_MS = 750;
 export class SettleMargin {
   readonly #tripsMs: number[] = [];
   #count = 0;
+  /** The slowest of them, in milliseconds; null before the first one. */
   #slowestMs: number | null = null;
 
   /** A round trip was answered after `ms`. */
   answered(ms: number): void {
     this.#tripsMs[this.#count++ % SAMPLES] = ms;
     this.#slowestMs = Math.max(...this.#tripsMs);
-  }
-
-  /** The slowest of the last round trips, in milliseconds; null before the first one. */
-  get slowestTripMs(): number | null {
-    return this.#slowestMs;
   }
 
   /**
