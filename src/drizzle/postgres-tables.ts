@@ -87,7 +87,7 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
         .on(t.concurrencyKey, t.workerId)
         .where(sql`status = 'running' and concurrency_key <> ''`),
       index("wadi_tasks_expiry_idx")
-        .on(t.expiresAtMs)
+        .on(t.status, t.expiresAtMs)
         .where(sql`status = 'queued' and attempt = 0 and expires_at_ms is not null`),
     ],
   );

@@ -65,8 +65,8 @@ export const tasks = sqliteTable(
       .on(t.concurrencyKey, t.workerId)
       .where(sql`status = 'running' and concurrency_key <> ''`),
     index("wadi_tasks_expiry_idx")
-      .on(t.expiresAtMs)
-      .where(sql`status = 'queued' and attempt = 0 and expires_at_ms is not null`),
+      .on(t.status, t.expiresAtMs)
+      .where(sql`status = 'queued' and attempt = 0 and not (expires_at_ms is null)`),
   ],
 );
 

@@ -28,6 +28,7 @@ const PRIMARY = "cairnq_tasks_pkey";
 const QUEUED = "wadi_tasks_queued_idx";
 const LEASE = "cairnq_tasks_lease_idx";
 const LIMITED = "wadi_tasks_limited_idx";
+const EXPIRY = "wadi_tasks_expiry_idx";
 const ROWS = 100_000;
 /** From 100,000 on a server compiles a plan before it runs it, and an estimate may grow with the backlog. */
 const MAX_COST = 20_000;
@@ -54,7 +55,8 @@ const hot = <N extends StatementName>(
 const HOT = [
   hot("claim_tasks", claim, [PRIMARY, QUEUED]),
   hot("claim_tasks", { ...claim, max_task_bytes: 10_000, weighs: 1 }, [PRIMARY, QUEUED]),
-  hot("select_next_due", { lanes_json, now_ms: null }, [LEASE, LIMITED, QUEUED]),
+  hot("select_next_due", { lanes_json, now_ms: null }, [LEASE, EXPIRY, LIMITED, QUEUED]),
+  hot("expire_tasks", { max_tasks: 1_000, now_ms: null }, [PRIMARY, EXPIRY]),
   hot("recover_leases", { now_ms: null }, [LEASE, PRIMARY]),
   hot("renew_leases", { leases_json: JSON.stringify(leases), lease_ms: 30_000, now_ms: null }, [PRIMARY]),
   hot("settle_tasks", { settlements_json: JSON.stringify(leases), now_ms: null }, [PRIMARY]),
@@ -148,7 +150,9 @@ function expectPlans(statements: readonly Hot<StatementName>[]): void {
       );
       expect(scans).toEqual([]);
       const indexes = nodes(plan).flatMap((node) => node["Index Name"] ?? []);
-      const ofTasks = indexes.filter((index) => !/task_keys|failures|wadi_limit|cairnq_meta/.test(index));
+      const ofTasks = indexes.filter(
+        (index) => !/task_keys|failures|wadi_limit|wadi_pauses|cairnq_meta/.test(index),
+      );
       expect([...new Set(ofTasks)].sort()).toEqual(statement.indexes);
       expect(plan["Total Cost"]).toBeLessThan(MAX_COST);
     });

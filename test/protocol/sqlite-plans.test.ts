@@ -18,6 +18,8 @@ const START = "starts by primary key";
 const KEY = "keys by primary key";
 const KEY_OF_TASK = "keys by wadi_task_keys_task_idx";
 const FAILURE = "failures by primary key";
+const EXPIRY = "tasks by wadi_tasks_expiry_idx";
+const PAUSE = "pauses by primary key";
 /**
  * Where a task is inserted or deleted SQLite looks for rows that refer to it; an insert does so only in a batch that
  * broke a reference.
@@ -28,12 +30,14 @@ const REFERENCES = [KEY_OF_TASK, FAILURE];
 const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   cancel_replaced_tasks: [KEY, TASK],
   cancel_task: [KEY, TASK],
-  claim_limited_tasks: [TASK, QUEUED, LIMITED, LIMIT, START],
-  claim_tasks: [TASK, QUEUED],
+  claim_limited_tasks: [TASK, QUEUED, LIMITED, LIMIT, START, PAUSE],
+  claim_tasks: [TASK, QUEUED, PAUSE],
   count_queued: [QUEUED],
   // Counting what there is reads what there is, from covering indexes.
   count_tasks: [LEASE, "scan of tasks by wadi_tasks_done_idx", "scan of tasks by wadi_tasks_queued_idx"],
   delete_limit_starts: [RUNNING_LIMITED, LIMIT, START],
+  delete_pause: [PAUSE],
+  expire_tasks: [TASK, EXPIRY],
   fence_lease: [TASK],
   fence_task_keys: [KEY, TASK],
   free_task_keys: [KEY, TASK],
@@ -41,6 +45,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   insert_failures: [TASK],
   insert_keyed_tasks: [KEY, TASK, ...REFERENCES],
   insert_limit_starts: [RUNNING_LIMITED, LIMIT],
+  insert_pause: [],
   insert_task: REFERENCES,
   insert_task_keys: [TASK],
   insert_tasks: REFERENCES,
@@ -57,11 +62,13 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   select_claimed: [LEASE],
   select_created: [TASK],
   select_keyed_tasks: [KEY, TASK],
-  select_heavy_tasks: [QUEUED, TASK],
-  select_unhandled: [QUEUED, TASK],
+  select_heavy_tasks: [QUEUED, TASK, PAUSE],
+  // Lists the pauses, which are few.
+  select_pauses: ["scan of pauses"],
+  select_unhandled: [QUEUED, TASK, PAUSE, EXPIRY],
   select_held: [TASK],
   // Of the limits it asks only whether there are any.
-  select_next_due: [LEASE, QUEUED, LIMITED, LIMITS, LIMIT, START],
+  select_next_due: [LEASE, QUEUED, LIMITED, LIMITS, LIMIT, START, PAUSE, EXPIRY],
   select_retried: [KEY, KEY_OF_TASK, TASK],
   select_task: [KEY, TASK],
   select_task_owners: [TASK],
@@ -110,6 +117,7 @@ const TABLES: Record<string, string> = {
   wadi_limits: "limits",
   wadi_limit_starts: "starts",
   wadi_failures: "failures",
+  wadi_pauses: "pauses",
 };
 
 /** What a name or an alias in a statement stands for. The version, which only the guard reads, is none of these. */

@@ -3,4 +3,4 @@ alter table cairnq_tasks add column if not exists expires_at_ms bigint;
 
 -- A retry that goes on counting its attempts does not expire, so that only tasks that may expire are in the index.
 create index if not exists wadi_tasks_expiry_idx
-  on cairnq_tasks (expires_at_ms) where status = 'queued' and attempt = 0 and expires_at_ms is not null;
+  on cairnq_tasks (status, expires_at_ms) where status = 'queued' and attempt = 0 and expires_at_ms is not null;

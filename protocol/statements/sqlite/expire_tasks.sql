@@ -11,7 +11,7 @@ update cairnq_tasks set
   updated_at_ms = (select ms from now)
 where id in (
   select id from cairnq_tasks
-  where status = 'queued' and attempt = 0 and expires_at_ms is not null
+  where status = 'queued' and attempt = 0 and not (expires_at_ms is null)
     and expires_at_ms <= coalesce(@guard(), (select ms from now))
   order by expires_at_ms limit +:max_tasks
 )
