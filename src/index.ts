@@ -66,6 +66,15 @@ export {
 export type { FleetLimits, RateLimit, TaskLimits } from "./producer/fleet-limits.ts";
 export type { WakeSource } from "./producer/notify/channel-connection.ts";
 export type { OnFailedPayload, OnFailedTask } from "./producer/on-failed.ts";
+export { defineSchedule } from "./producer/schedules/define-schedule.ts";
+export type {
+  Schedule,
+  ScheduledTaskOptions,
+  SchedulePayload,
+  ScheduleSlot,
+} from "./producer/schedules/schedule-options.ts";
+export type { ScheduleState } from "./producer/schedules/schedule-state.ts";
+export type { RunNowOptions, ScheduleCallOptions, Schedules } from "./producer/schedules/schedules.ts";
 export type { StandardIssue, StandardResult, StandardSchemaV1 } from "./producer/standard-schema.ts";
 export type { MetadataHook } from "./producer/submit/metadata.ts";
 export type {

@@ -67,12 +67,22 @@ describe("imports go one way", () => {
     expect(importsOf("src/core/errors/wadi-error.ts")).toEqual([]);
   });
 
-  it("the producer imports itself and core", () => {
-    expect(violations("src/producer", ({ target }) => isIn(target, "producer", "core"))).toEqual([]);
+  it("schedules imports itself, core, and croner in one file, when it is needed", () => {
+    const allows = ({ target }: Import) => isIn(target, "schedules", "core") || target === "croner";
+    expect(violations("src/schedules", allows)).toEqual([]);
+    const users = filesOf("src").filter((file) => /["']croner["']/.test(read(file)));
+    expect(users).toEqual(["src/schedules/cron-slots.ts"]);
+    expect(read("src/schedules/cron-slots.ts")).toContain('await import("croner")');
   });
 
-  it("the worker imports itself, the producer and core", () => {
-    expect(violations("src/worker", ({ target }) => isIn(target, "worker", "producer", "core"))).toEqual([]);
+  it("the producer imports itself, schedules and core", () => {
+    const allows = ({ target }: Import) => isIn(target, "producer", "schedules", "core");
+    expect(violations("src/producer", allows)).toEqual([]);
+  });
+
+  it("the worker imports itself, the producer, schedules and core", () => {
+    const allows = ({ target }: Import) => isIn(target, "worker", "producer", "schedules", "core");
+    expect(violations("src/worker", allows)).toEqual([]);
   });
 
   it("http imports itself, the worker, the producer and core", () => {
@@ -125,7 +135,7 @@ it("core, producer, worker, http and opentelemetry use Web globals only, except 
     /\b(?:globalThis|new Function|__dirname)\b/,
   ];
   const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, "");
-  const users = ["src/core", "src/producer", "src/worker", "src/http", "src/opentelemetry"]
+  const users = ["src/core", "src/schedules", "src/producer", "src/worker", "src/http", "src/opentelemetry"]
     .flatMap(filesOf)
     .filter((file) => foreign.some((pattern) => pattern.test(withoutComments(read(file)))));
   expect(users.sort()).toEqual([...LOOKS_PAST_THE_WEB].sort());

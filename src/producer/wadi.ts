@@ -12,6 +12,7 @@ import type { AnyTaskDefinition } from "./define-task.ts";
 import { setInternals, type WadiInternals } from "./internals.ts";
 import type { WakeSource } from "./notify/channel-connection.ts";
 import { Notifier } from "./notify/notifier.ts";
+import { Schedules } from "./schedules/schedules.ts";
 import { SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submit/submit-options.ts";
 import { Submitter } from "./submit/submitter.ts";
 import type { TaskSubmits } from "./submit/task-submits.ts";
@@ -72,6 +73,8 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
 {
   /** Makes statements that you send in a batch, together with statements for your rows. */
   readonly statements: StatementBuilder<Native>;
+  /** Sets, lists and controls schedules. */
+  readonly schedules: Schedules;
   readonly #internals: WadiInternals;
   readonly #session: Session;
   readonly #submitter: Submitter;
@@ -90,6 +93,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     this.#internals = { executor, session, notifier, submitter, waker };
     setInternals(this, this.#internals);
     this.statements = statementBuilder(this.#internals);
+    this.schedules = new Schedules(this.#internals);
     this.#session = session;
     this.#submitter = submitter;
     this.#waits = new OpenWaits(session, notifier);

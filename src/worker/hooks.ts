@@ -60,7 +60,8 @@ export interface ErrorContext {
   /**
    * A round trip (`settleAndClaim`, `heartbeat`, `cancelPoll`), listening for notifications (`listen`), maintenance
    * (`sweep`, `optimize`), a blocked event loop (`eventLoop`), a handler that threw after its attempt had ended
-   * (`handler`), or a hook that threw (`onEvent`).
+   * (`handler`), a schedule whose slot or payload could not be computed (`schedules`), or a hook that threw
+   * (`onEvent`).
    */
   readonly operation:
     | "settleAndClaim"
@@ -71,6 +72,7 @@ export interface ErrorContext {
     | "optimize"
     | "eventLoop"
     | "handler"
+    | "schedules"
     | "onEvent";
   /** The task whose handler threw; only with `handler`. */
   readonly task?: TaskEvent;

@@ -15,7 +15,11 @@ import { MAX_WORKER_NAME_BYTES } from "../core/index-limits.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
 import { ulid } from "../core/ulid.ts";
 import { integer, MAX_DELAY_MS, requireRecord, show, text } from "../core/validate.ts";
+import { checkSchedule } from "../producer/schedules/check-schedule.ts";
+import { checkScheduleName, DEFAULT_GROUP } from "../producer/schedules/schedule-name.ts";
+import type { Schedule } from "../producer/schedules/schedule-options.ts";
 import type { ByteLimits } from "./drain/byte-budget.ts";
+import { CodeSchedules } from "./drain/code-schedules.ts";
 import type { PoolSizes } from "./drain/make-slot-pools.ts";
 import { type HandlerDefaults, queuesOf } from "./handler/registration.ts";
 import { type WorkerHooks, warnOnError } from "./hooks.ts";
@@ -91,6 +95,23 @@ export interface WorkerOptions extends WorkerHooks, LongRunningOptions {
    * @default a random one
    */
   readonly name?: string | undefined;
+  /**
+   * What to queue when. The first claim of the worker finds out whether the database has these definitions, and stores
+   * them if not: schedules of the group that are not listed any more are deleted. An empty list deletes all of them.
+   * @default none: the worker fires what is stored, and changes nothing
+   */
+  readonly schedules?: readonly Schedule[] | undefined;
+  /**
+   * The group of `schedules`: services that share a database each have one, and leave those of the others alone. At most
+   * 400 characters. @default "default"
+   */
+  readonly scheduleGroup?: string | undefined;
+  /**
+   * Grows with each change of `schedules`: a worker never replaces definitions of a higher revision, such as one of an
+   * old deployment that is still running. Of equal revisions the worker that started last decides. Minimum `0`.
+   * @default 0
+   */
+  readonly scheduleRevision?: number | undefined;
 }
 
 /** Checked options of a worker. */
@@ -99,6 +120,7 @@ export interface WorkerSettings extends PoolSizes, ByteLimits, HandlerDefaults, 
   readonly cancelPollMs: number;
   readonly backoff: Backoff;
   readonly name: string;
+  readonly schedules: CodeSchedules | null;
   /** The name that the application gave the worker; null if it gave none. */
   readonly givenName: string | null;
   readonly hooks: WorkerHooks;
@@ -127,6 +149,9 @@ const OPTIONS = {
     checkOptions(option, value as Backoff | undefined, BACKOFF, "backoff."),
   name: (option: string, value: unknown) =>
     text(option, value ?? `wadi-${ulid().slice(-8).toLowerCase()}`, MAX_WORKER_NAME_BYTES),
+  schedules: unchecked, // with the two others, by checkSchedules
+  scheduleGroup: unchecked,
+  scheduleRevision: unchecked,
   around: optionalFunction<WorkerHooks["around"]>,
   onEvent: optionalFunction<WorkerHooks["onEvent"]>,
   onError: optionalFunction<WorkerHooks["onError"]>,
@@ -146,6 +171,7 @@ export function checkWorkerOptions(options: WorkerOptions): WorkerSettings {
     ...prefetch,
     queues: queuesOf(options) ?? ["default"],
     maxPollMs: maxPollMsOf(options, settings.pollMs),
+    schedules: checkSchedules(options),
     givenName: options.name ?? null,
     hooks: { around, onEvent, onError: onError ?? warnOnError(logger), logger },
   };
@@ -156,6 +182,25 @@ function checkLogger(_: string, value: unknown): Logger | null {
   if (logger === null || (typeof logger.error === "function" && typeof logger.warn === "function"))
     return logger;
   throw new InvalidArgument("logger must be an object with error and warn, or null");
+}
+
+function checkSchedules({ schedules, scheduleGroup, scheduleRevision }: WorkerOptions): CodeSchedules | null {
+  const group = checkScheduleName("scheduleGroup", scheduleGroup ?? DEFAULT_GROUP);
+  const revision = integer("scheduleRevision", scheduleRevision ?? 0, 0);
+  if (schedules === undefined) {
+    if (scheduleGroup === undefined && scheduleRevision === undefined) return null;
+    throw new InvalidArgument(
+      "scheduleGroup and scheduleRevision need schedules, which may be an empty list",
+    );
+  }
+  if (!Array.isArray(schedules))
+    throw new InvalidArgument(`schedules must be a list of schedules, got ${show(schedules)}`);
+  const checked = schedules.map(checkSchedule);
+  const names = checked.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined)
+    throw new InvalidArgument(`schedules has two schedules with the name "${twice}"; rename one of them`);
+  return new CodeSchedules(group, revision, checked);
 }
 
 function checkResources(_: string, value: unknown): ReadonlyMap<string, number> {

@@ -16,6 +16,8 @@ const LIMIT = "limits by primary key";
 const LIMITS = "scan of limits";
 const START = "starts by primary key";
 const KEY = "keys by primary key";
+const SCHEDULE = "schedules by primary key";
+const GROUP = "schedule groups by primary key";
 const KEY_OF_TASK = "keys by wadi_task_keys_task_idx";
 const FAILURE = "failures by primary key";
 const EXPIRY = "tasks by wadi_tasks_expiry_idx";
@@ -28,6 +30,7 @@ const REFERENCES = [KEY_OF_TASK, FAILURE];
 
 /** How each statement reaches the tables. A scan of all tasks is named as one. */
 const PLANS: Partial<Record<StatementName, readonly string[]>> = {
+  cancel_overlapped_tasks: [SCHEDULE, KEY, TASK],
   cancel_replaced_tasks: [KEY, TASK],
   cancel_task: [KEY, TASK],
   claim_limited_tasks: [TASK, QUEUED, LIMITED, LIMIT, START, PAUSE],
@@ -38,6 +41,8 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   delete_limit_starts: [RUNNING_LIMITED, LIMIT, START],
   delete_pause: [PAUSE],
   expire_tasks: [TASK, EXPIRY],
+  delete_schedule: [SCHEDULE],
+  delete_schedules: [SCHEDULE, GROUP],
   fence_lease: [TASK],
   fence_task_keys: [KEY, TASK],
   free_task_keys: [KEY, TASK],
@@ -46,18 +51,25 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   insert_keyed_tasks: [KEY, TASK, ...REFERENCES],
   insert_limit_starts: [RUNNING_LIMITED, LIMIT],
   insert_pause: [],
+  insert_scheduled_keys: [TASK],
+  insert_scheduled_tasks: [SCHEDULE, KEY, TASK, ...REFERENCES],
   insert_task: REFERENCES,
   insert_task_keys: [TASK],
   insert_tasks: REFERENCES,
   list_failures: [FAILURE],
   list_related_tasks: [TASK, "tasks by wadi_tasks_correlation_idx", "tasks by wadi_tasks_root_idx"],
+  // Reads the schedules, which are few, in the order of the primary key.
+  list_schedules: ["scan of schedules"],
   // Newest first along the primary key, ended by the limit.
   list_tasks: ["scan of tasks"],
+  move_schedules: [SCHEDULE, TASK],
+  pause_schedule: [SCHEDULE],
   // Reads the limits, which are few, to find those that are not used.
   purge_limits: [LIMITED, LIMIT, QUEUED, START, "scan of tasks by wadi_tasks_queued_idx"],
   purge_tasks: [...REFERENCES, "scan of tasks by wadi_tasks_done_idx", TASK, DONE],
   recover_leases: [LEASE, TASK],
   renew_leases: [TASK],
+  resume_schedule: [SCHEDULE, TASK],
   retry_task: [KEY, TASK],
   select_claimed: [LEASE],
   select_created: [TASK],
@@ -68,7 +80,10 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   select_unhandled: [QUEUED, TASK, PAUSE, EXPIRY],
   select_held: [TASK],
   // Of the limits it asks only whether there are any.
-  select_next_due: [LEASE, QUEUED, LIMITED, LIMITS, LIMIT, START, PAUSE, EXPIRY],
+  select_next_due: [
+    ...[LEASE, QUEUED, LIMITED, LIMITS, LIMIT, START, PAUSE, EXPIRY],
+    ...[GROUP, "schedules by wadi_schedules_next_idx"],
+  ],
   select_retried: [KEY, KEY_OF_TASK, TASK],
   select_task: [KEY, TASK],
   select_task_owners: [TASK],
@@ -79,6 +94,8 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   succeed_task: [TASK],
   update_progress: [TASK],
   upsert_limits: [LIMIT, START],
+  upsert_schedule_group: [GROUP],
+  upsert_schedules: [GROUP],
 };
 
 const OF_THE_SCHEMA = [
@@ -118,6 +135,8 @@ const TABLES: Record<string, string> = {
   wadi_limit_starts: "starts",
   wadi_failures: "failures",
   wadi_pauses: "pauses",
+  wadi_schedules: "schedules",
+  wadi_schedule_groups: "schedule groups",
 };
 
 /** What a name or an alias in a statement stands for. The version, which only the guard reads, is none of these. */
@@ -160,7 +179,13 @@ describe("full tables without statistics", () => {
       insert into wadi_limits
         select distinct concurrency_key, 5, 10, 1000, 0 from cairnq_tasks where concurrency_key <> '';
       insert into wadi_limit_starts
-        select l.key, s.value, 'w:1', 2 from wadi_limits l cross join json_each('[1,2,3]') s`);
+        select l.key, s.value, 'w:1', 2 from wadi_limits l cross join json_each('[1,2,3]') s;
+      insert into wadi_schedules (
+        group_name, name, source, timing, policy, overlap, dynamic, task, from_ms, next_at_ms, created_at_ms, updated_at_ms
+      )
+      select 'g' || (id % 10), id, 'code', '{}', '{}', 'skip', id % 2, '{}', 0, id, 0, 0
+      from (select cast(substr(id, 6) as integer) as id from cairnq_tasks where id < 'task_00000300');
+      insert into wadi_schedule_groups select distinct group_name, 0, 'f', 0 from wadi_schedules`);
   });
   pinned();
 });

@@ -48,7 +48,7 @@ async function checkRound(dialect: Dialect, client: DialectClient, round: number
   const lanes_json = JSON.stringify(
     LANES.map((lane) => (round % 4 < 2 ? lane : { ...lane, rank: random(3) })),
   );
-  await client.run("select_next_due", { lanes_json, now_ms: NOW_MS });
+  await client.run("select_next_due", { lanes_json, schedule_group: null, now_ms: NOW_MS });
 
   const due = await dueByLane(dialect, client);
   const [claimed, order] = await claimAll(client, lanes_json, limited);
@@ -71,7 +71,7 @@ async function checkRound(dialect: Dialect, client: DialectClient, round: number
     });
   }
   await settleAll(client, claimed);
-  const [next] = await client.run("select_next_due", { lanes_json, now_ms: NOW_MS });
+  const [next] = await client.run("select_next_due", { lanes_json, schedule_group: null, now_ms: NOW_MS });
   const isLeft = ["run_at_ms", "limited_at_ms"].some(
     (column) => next![column] !== null && Number(next![column]) <= NOW_MS,
   );

@@ -6,8 +6,9 @@
 -- `levels` are the priorities in use, each with the time from which its key is free. Where there have never been
 -- limits, no key is looked up.
 -- @param lanes_json json
+-- @param schedule_group text?
 -- @param now_ms integer?
--- @returns now_ms, run_at_ms, lease_until_ms, limited_at_ms, expires_at_ms
+-- @returns now_ms, run_at_ms, lease_until_ms, limited_at_ms, expires_at_ms, schedules_json
 with recursive
 @now(),
 @lanes(),
@@ -53,4 +54,5 @@ select
     order by lease_until_ms limit 1
   ) as lease_until_ms,
   (select min(greatest(first_ms, free_ms)) from levels where key > '') as limited_at_ms,
-  @first_expiry() as expires_at_ms
+  @first_expiry() as expires_at_ms,
+  @schedules_report() as schedules_json

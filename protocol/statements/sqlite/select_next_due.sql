@@ -7,8 +7,9 @@
 -- `levels` are the priorities in use by tasks without a key, `limited` those by tasks with one; `lists` marks a lane
 -- that has yet to list its names. Where there have never been limits, no key is looked up.
 -- @param lanes_json json
+-- @param schedule_group text?
 -- @param now_ms integer?
--- @returns now_ms, run_at_ms, lease_until_ms, limited_at_ms, expires_at_ms
+-- @returns now_ms, run_at_ms, lease_until_ms, limited_at_ms, expires_at_ms, schedules_json
 with recursive
 @now(),
 levels(queue, name, lists, priority) as (
@@ -80,4 +81,5 @@ select
       order by run_at_ms limit 1
     ))) from limited where priority is not null
   ) end) as limited_at_ms,
-  @safe_time(@first_expiry()) as expires_at_ms
+  @safe_time(@first_expiry()) as expires_at_ms,
+  @schedules_report() as schedules_json

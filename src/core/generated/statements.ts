@@ -2,6 +2,7 @@
 
 /** The values each statement takes. */
 export interface StatementParams {
+  cancel_overlapped_tasks: { tasks_json: string; now_ms: number | null; };
   cancel_replaced_tasks: { keys_json: string; now_ms: number | null; };
   cancel_task: { id: string | null; key: string | null; now_ms: number | null; };
   claim_limited_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; holds: number; max_task_bytes: number | null; weighs: number; now_ms: number | null; };
@@ -12,6 +13,8 @@ export interface StatementParams {
   create_reference_ledger: Record<string, never>;
   delete_limit_starts: { worker_id: string; now_ms: number | null; };
   delete_pause: { queue: string; name: string; };
+  delete_schedule: { schedule_group: string; name: string; };
+  delete_schedules: { schedule_group: string; revision: number; fingerprint: string; names_json: string; };
   expire_tasks: { max_tasks: number; now_ms: number | null; };
   fence_lease: { id: string; worker_id: string; unless_canceled: number; now_ms: number | null; };
   fence_task_keys: { keys_json: string; };
@@ -23,25 +26,33 @@ export interface StatementParams {
   insert_limit_starts: { worker_id: string; };
   insert_migrations: { names_json: string; };
   insert_pause: { queue: string; name: string; now_ms: number | null; };
+  insert_scheduled_keys: { tasks_json: string; now_ms: number | null; };
+  insert_scheduled_tasks: { tasks_json: string; now_ms: number | null; };
   insert_task: { id: string; name: string; queue: string; payload: string; metadata: string; max_attempts: number; max_crashes: number; priority: number; run_at_ms: number | null; delay_ms: number; expires_in_ms: number | null; parent_id: string | null; root_id: string | null; correlation_id: string | null; concurrency_key: string; on_failed: string | null; now_ms: number | null; };
   insert_task_keys: { keys_json: string; now_ms: number | null; };
   insert_tasks: { groups_json: string; now_ms: number | null; };
   list_failures: { id: string; };
   list_related_tasks: { root_id: string | null; correlation_id: string | null; status: string | null; queue: string | null; name: string | null; max_tasks: number; skip_tasks: number; now_ms: number | null; };
+  list_schedules: { schedule_group: string | null; name: string | null; max_schedules: number; now_ms: number | null; };
   list_tasks: { status: string | null; queue: string | null; name: string | null; max_tasks: number; skip_tasks: number; now_ms: number | null; };
   lock_debounced_tasks: { keys_json: string; };
   lock_limits: Record<string, never>;
   lock_migrations: Record<string, never>;
   lock_reference_ledger: Record<string, never>;
+  lock_schedule_group: { schedule_group: string; };
+  lock_schedules: { moves_json: string; };
   lock_task: { id: string | null; key: string | null; };
   lock_task_keys: { keys_json: string; };
   lock_wakes: { queues_json: string; };
   mark_wakes: { wakes_json: string; owner: string; worker_id: string; lease_ms: number; clears: number; now_ms: number | null; };
+  move_schedules: { moves_json: string; now_ms: number | null; };
+  pause_schedule: { schedule_group: string; name: string; now_ms: number | null; };
   purge_limits: { older_than_ms: number; max_keys: number; now_ms: number | null; };
   purge_tasks: { older_than_ms: number; queue: string | null; status: string | null; name: string | null; max_tasks: number; now_ms: number | null; };
   recover_leases: { now_ms: number | null; };
   renew_leases: { leases_json: string; lease_ms: number; now_ms: number | null; };
   reset_hops: { queues_json: string; };
+  resume_schedule: { schedule_group: string; name: string; now_ms: number | null; };
   retry_task: { id: string | null; key: string | null; reset_attempt: number; now_ms: number | null; };
   select_claimed: { worker_id: string; };
   select_created: { id: string; };
@@ -49,7 +60,7 @@ export interface StatementParams {
   select_held: { leases_json: string; now_ms: number | null; };
   select_keyed_tasks: { keys_json: string; now_ms: number | null; };
   select_migrations: Record<string, never>;
-  select_next_due: { lanes_json: string; now_ms: number | null; };
+  select_next_due: { lanes_json: string; schedule_group: string | null; now_ms: number | null; };
   select_other_schemas: { schema: string | null; };
   select_pauses: { queue: string; name: string; };
   select_retried: { id: string | null; key: string | null; now_ms: number | null; };
@@ -68,6 +79,8 @@ export interface StatementParams {
   take_kicks: { kicks_json: string; can_delay: number; now_ms: number | null; };
   update_progress: { id: string; worker_id: string; progress: number | null; message: string | null; now_ms: number | null; };
   upsert_limits: { limits_json: string; now_ms: number | null; };
+  upsert_schedule_group: { schedule_group: string; revision: number; fingerprint: string; now_ms: number | null; };
+  upsert_schedules: { schedule_group: string; revision: number; fingerprint: string | null; schedules_json: string; now_ms: number | null; };
 }
 
 export type StatementName = keyof StatementParams;

@@ -4,6 +4,7 @@ import type { Row } from "../executor.ts";
 import type { Task, TaskStatus } from "../task.ts";
 import { NO_SIZES, type SizeReport } from "./claim-response-size.ts";
 import { decodeTask, numberOrNull } from "./decode-task.ts";
+import { decodeScheduleReport, type ScheduleReport } from "./schedules.ts";
 
 /** Due tasks of one name that a worker has no handler for. */
 export interface UnhandledTasks {
@@ -54,6 +55,8 @@ export interface ClaimResult extends ClaimedTasks, SizeReport {
   readonly claimOnly: boolean;
   /** Null if the request did not ask for them. */
   readonly unhandled: readonly UnhandledTasks[] | null;
+  /** Null if there are no schedules. `nextDueAtMs` leaves them out. */
+  readonly schedules: ScheduleReport | null;
 }
 
 /** Reads a whole claim. `next` is the row of `select_next_due`. */
@@ -81,6 +84,7 @@ export function decodeClaim(
     resent,
     claimOnly: false,
     unhandled: unhandled === null ? null : unhandled.map(decodeUnhandled),
+    schedules: decodeScheduleReport(next.schedules_json),
   };
 }
 

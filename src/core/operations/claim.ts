@@ -40,6 +40,8 @@ export interface ClaimRequest {
   readonly claimOnly?: boolean;
   /** Whether to ask for due tasks in the queues of the lanes that no lane covers. */
   readonly unhandled?: boolean;
+  /** The group of schedules that the worker defines. @default null */
+  readonly scheduleGroup?: string | null;
 }
 
 /** A request, and the limits that the size of the response sets to it. */
@@ -110,7 +112,10 @@ function wholeClaim(
   const skipped = plan.measures
     ? [bind(target, "select_heavy_tasks", { lanes_json, max_task_bytes: plan.maxTaskBytes! })]
     : [];
-  const next = bind(target, "select_next_due", { lanes_json });
+  const next = bind(target, "select_next_due", {
+    lanes_json,
+    schedule_group: plan.request.scheduleGroup ?? null,
+  });
   const unhandled = plan.request.unhandled
     ? [bind(target, "select_unhandled", { lanes_json, max_names: MAX_UNHANDLED })]
     : [];

@@ -15,6 +15,7 @@ import { PendingRetries } from "./pending-retries.ts";
 import { QueryBudget } from "./query-budget.ts";
 import { QueueSnapshot } from "./queue-snapshot.ts";
 import { RoundTrips } from "./round-trips.ts";
+import { ScheduleFiring } from "./schedule-firing.ts";
 import type { SlotPool } from "./slot-pool.ts";
 import { TripSchedule } from "./trip-schedule.ts";
 import { TripSender } from "./trip-sender.ts";
@@ -49,9 +50,10 @@ export function assembleDrain(settings: DrainSettings): AssembledDrain {
     onEnd: waiting.wake,
     onChange: () => cycles.invalidate(),
   });
+  const schedules = new ScheduleFiring(settings);
   const claims = new ClaimPlanner({ settings, pools, bytes, totals, queries, held });
   const wakes = new WakeMarker({ settings, totals, queries });
-  const shared = { settings, totals, held, claims, queries, wakes, time, polls: waiting.polls };
+  const shared = { settings, totals, held, claims, queries, wakes, schedules, time, polls: waiting.polls };
   const parts: DrainParts = { ...shared, snapshot: new QueueSnapshot(), retries: new PendingRetries() };
   const cycles = new CycleComposer(parts);
   const trips = new RoundTrips(settings, totals, held, queries.meter, waiting.wake);

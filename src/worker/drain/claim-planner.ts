@@ -88,7 +88,7 @@ export class ClaimPlanner {
       room -= ask.limit;
       return ask;
     });
-    const { name, leaseMs, hints } = settings;
+    const { name, leaseMs, hints, schedules } = settings;
     return {
       pools: asked,
       workerId: `${name}:${ulid()}`,
@@ -98,6 +98,7 @@ export class ClaimPlanner {
       expired: hints.expired,
       sizes: hints.sizes,
       claimOnly,
+      scheduleGroup: schedules?.group ?? null,
       unhandled: this.#claims === 1, // the first claim asks for it: if its round trip fails, it is sent again as it is
     };
   }

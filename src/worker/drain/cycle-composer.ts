@@ -1,5 +1,6 @@
 /** The cycles of a drain: round trips that settle what has ended and claim for free slots. */
 
+import { NEVER } from "../../core/infinity.ts";
 import { monotonicMs } from "../../core/monotonic-clock.ts";
 import { type ClaimRequest, MAX_EXPIRED } from "../../core/operations/claim.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
@@ -7,6 +8,7 @@ import type { SettleResult } from "../../core/operations/settle.ts";
 import type { WakeMark, WakeState } from "../../core/operations/wake.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import type { DrainParts } from "./drain-parts.ts";
+import type { ScheduleWork } from "./schedule-firing.ts";
 
 /** The content of a round trip that settles and claims. */
 export interface Cycle {
@@ -17,6 +19,8 @@ export interface Cycle {
   readonly request: ClaimRequest | null;
   /** What its claim says to submits; null: nothing. */
   readonly mark: WakeMark | null;
+  /** What it does for schedules before that; null: nothing. */
+  readonly work: ScheduleWork | null;
   /** The version of the queue snapshot when it was composed. */
   readonly version: number;
   /** When it was composed: no lease of its claim ends later than counted from here. */
@@ -30,6 +34,8 @@ export type CycleAnswer = readonly [
   settled: readonly SettleResult[],
   claimed: ClaimResult | null,
   wakes: readonly WakeState[] | null,
+  /** The queues in which schedules queued tasks; null if it sent no such work. */
+  fired: readonly string[] | null,
 ];
 
 /** Composes the cycles of a drain, applies their answers, and notes which notifications no claim has followed yet. */
@@ -65,7 +71,8 @@ export class CycleComposer {
     if (snapshot.limited) claims.expectDueTasks();
   }
 
-  compose(nowMs: number): Cycle {
+  /** @param asks Whether it must ask what is due, although there may be no room for tasks. */
+  compose(nowMs: number, work: ScheduleWork | null, asks: boolean): Cycle {
     const { settings, held, claims, snapshot, retries, polls, queries, wakes, time } = this.#parts;
     const attempts = held.outbox.take();
     const isContinuous = settings.continuous !== null;
@@ -73,28 +80,31 @@ export class CycleComposer {
     const foundAll = attempts.length > 0 && !requeues && !this.#hasNewTasks && claims.foundAll;
     // Settles the last tasks before polling again, so that waiters are notified sooner. Not if tasks wait for a limit:
     // then these were not the last ones, since their end has made room.
-    const settlesBeforePolling = isContinuous && held.isEmpty && foundAll && !snapshot.limited;
+    const settlesBeforePolling = !asks && isContinuous && held.isEmpty && foundAll && !snapshot.limited;
     if (settlesBeforePolling) polls.soon();
+    if (work !== null) claims.expectDueTasks();
     const { hasRoom } = claims;
     // A claim without room recovers leases, and asks when the next task is due.
     const asksWhatIsLeft = (requeues || (held.isEmpty && !isContinuous)) && queries.mayAskWhatIsLeft;
-    const isClaim = !settlesBeforePolling && (hasRoom || asksWhatIsLeft || wakes.releaseAtMs <= nowMs);
+    const isAsked = asks || asksWhatIsLeft || wakes.releaseAtMs <= nowMs;
+    const isClaim = !settlesBeforePolling && (hasRoom || isAsked);
     if (isClaim) {
       if (hasRoom) this.#hasNewTasks = false;
       polls.cancel();
       retries.claimed(nowMs);
     }
     const { limited, expired, sizes } = settings.hints;
-    const isPlain = !limited && !expired && !sizes.measures;
+    const isPlain = !limited && !expired && !sizes.measures && !asks;
     const claimOnly = queries.isClaimOnly && hasRoom && attempts.length > 0 && isPlain;
     const starts = held.gate.startsToAnnounce();
     const request = isClaim ? claims.request(time.leftMs(nowMs), claimOnly) : null;
     const mark = request && wakes.markOf(request, nowMs, hasRoom && !claims.foundAll);
     const { version } = snapshot;
-    return { attempts, starts, request, mark, sentAtMs: nowMs, version, resent: false };
+    return { attempts, starts, request, mark, work, sentAtMs: nowMs, version, resent: false };
   }
 
-  apply(cycle: Cycle, [settled, claimed, states]: CycleAnswer): void {
+  apply(cycle: Cycle, [settled, claimed, states, fired]: CycleAnswer): void {
+    if (fired !== null) this.#applyFired(cycle.work!, fired);
     this.#applySettled(cycle.attempts, settled, claimed);
     this.#applyStarts(cycle.starts, settled.slice(cycle.attempts.length));
     if (claimed === null) return;
@@ -116,6 +126,14 @@ export class CycleComposer {
     if (settings.continuous === null) retries.add(attempts, settled, time.stopAtMs);
   }
 
+  /** The claim of the same round trip saw the new tasks; the other workers of the process are notified. */
+  #applyFired(work: ScheduleWork, queues: readonly string[]): void {
+    this.#parts.schedules.sent(work);
+    this.#ignoresNotifications = true;
+    if (queues.length > 0) this.#parts.settings.wadi.notifier.queued([...queues]);
+    this.#ignoresNotifications = false;
+  }
+
   /** A start without an answer is announced again. */
   #applyStarts(starts: readonly Attempt[], stored: readonly SettleResult[]): void {
     const { held } = this.#parts;
@@ -125,13 +143,15 @@ export class CycleComposer {
   }
 
   #applyClaimed(claimed: ClaimResult, { request, sentAtMs, version }: Cycle): void {
-    const { settings, held, claims, snapshot, polls, time, totals } = this.#parts;
+    const { settings, held, claims, snapshot, polls, schedules, time, totals } = this.#parts;
     time.claimed(monotonicMs());
     totals.recovered(claimed.recovered);
     held.add(claimed, request!, sentAtMs);
     if (claimed.tasks.length > 0) polls.found();
     if (claimed.claimOnly) return;
-    snapshot.update(claimed, version);
+    const slotAtMs = schedules.note(claimed.schedules, claimed.nowMs);
+    const nextDueAtMs = Math.min(claimed.nextDueAtMs ?? NEVER, slotAtMs ?? NEVER);
+    snapshot.update({ ...claimed, nextDueAtMs: nextDueAtMs === NEVER ? null : nextDueAtMs }, version);
     totals.unclaimed.add(claimed);
     // Their tasks were counted, and are not when the database is asked again.
     if (totals.unclaimed.skipNames(claims.namesTooLong)) snapshot.invalidate();

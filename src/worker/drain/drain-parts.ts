@@ -7,6 +7,7 @@ import type { PendingRetries } from "./pending-retries.ts";
 import type { PollSchedule } from "./poll-schedule.ts";
 import type { QueryBudget } from "./query-budget.ts";
 import type { QueueSnapshot } from "./queue-snapshot.ts";
+import type { ScheduleFiring } from "./schedule-firing.ts";
 import type { WakeMarker } from "./wake-marker.ts";
 
 /** The parts of a drain that its cycles and its schedule read. */
@@ -19,6 +20,7 @@ export interface DrainParts {
   readonly retries: PendingRetries;
   readonly polls: PollSchedule;
   readonly queries: QueryBudget;
+  readonly schedules: ScheduleFiring;
   readonly wakes: WakeMarker;
   readonly time: DrainTime;
 }

@@ -6,6 +6,7 @@ import type { Registration } from "../handler/registration.ts";
 import type { WorkerHooks } from "../hooks.ts";
 import type { ByteLimits } from "./byte-budget.ts";
 import type { ClaimMemory } from "./claim-memory.ts";
+import type { CodeSchedules } from "./code-schedules.ts";
 import type { DrainTime } from "./drain-time.ts";
 import type { PoolSizes } from "./make-slot-pools.ts";
 import type { UnreturnedCalls } from "./unreturned-calls.ts";
@@ -44,6 +45,8 @@ export interface DrainSettings extends PoolSizes, ByteLimits {
   readonly maxPollMs: number;
   /** How long a short drain waits for a retry of a task that it ran, in milliseconds. */
   readonly lingerMs: number;
+  /** The schedules that the worker defines; null if it defines none. */
+  readonly schedules: CodeSchedules | null;
   /** Stops the drain as its deadline would. */
   readonly signal: AbortSignal | undefined;
   /** Null: a short drain, which ends when nothing is due. */

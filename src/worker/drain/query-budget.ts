@@ -12,6 +12,8 @@ const SETTLE = 2;
 const RESEND = 2;
 /** Statements that recover expired leases and ask when the next task is due. */
 const RECOVER_AND_ASK = 3;
+/** Statements that fire schedules, or store definitions of them. */
+const FIRE = 6;
 /** Statements that a handler is expected to send after its first ones. */
 const HANDLER_AHEAD = 4;
 /** Once no more than this share of the queries is left, a claim leaves those out. */
@@ -98,6 +100,11 @@ export class QueryBudget implements SharedQueries {
   /** Whether the drain may poll: ask for due tasks although none is known to be due. */
   mayPoll(limited: boolean): boolean {
     return !this.isLimited || (!this.isClaimOnly && this.mayClaim(limited));
+  }
+
+  /** Whether a claim may fire schedules before it. Else they are left to the next drain. */
+  mayFire(limited: boolean): boolean {
+    return !this.isLimited || this.left >= FIRE + SETTLE + this.#claim(limited) + this.#reserve;
   }
 
   /** Whether the drain may ask, with its last settlement, when the next task is due. */

@@ -33,7 +33,8 @@ export class TripSchedule {
     const { held, claims } = this.#parts;
     const { outbox, ready, gate } = held;
     let atMs = NEVER;
-    if (this.#trips.unanswered !== null || this.#mustClaim || gate.needsAnnouncement) atMs = 0;
+    if (this.#trips.unanswered !== null || this.#mustClaim || this.#mustFire || gate.needsAnnouncement)
+      atMs = 0;
     else if (claims.wantsMore) atMs = this.gatherUntilMs;
     else if (outbox.length > 0) {
       const gatheredAtMs = Math.max(outbox.sinceMs, this.#trips.answeredAtMs) + GATHER_MS;
@@ -106,6 +107,12 @@ export class TripSchedule {
     const isFirst = totals.roundTrips === 0;
     if (settings.continuous !== null) return isFirst;
     return held.isEmpty && (wakes.isHeld || !snapshot.isCurrent) && (isFirst || queries.mayAskWhatIsLeft);
+  }
+
+  /** Whether a claim reported schedules that are due, or definitions are to be stored. */
+  get #mustFire(): boolean {
+    const { schedules, claims, queries, snapshot } = this.#parts;
+    return schedules.isPending && !claims.isClosed && queries.mayFire(snapshot.limited);
   }
 
   /** When to claim for free slots without a notification: at the next poll, or when a retry is due. */

@@ -3,7 +3,7 @@
 import { monotonicMs } from "../../core/monotonic-clock.ts";
 import { checkLeases, renewLeases } from "../../core/operations/lease.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
-import type { CycleComposer } from "./cycle-composer.ts";
+import type { Cycle, CycleComposer } from "./cycle-composer.ts";
 import type { DrainParts } from "./drain-parts.ts";
 import type { RoundTrips } from "./round-trips.ts";
 import type { TripSchedule } from "./trip-schedule.ts";
@@ -42,10 +42,20 @@ export class TripSender {
 
   async #cycle(nowMs: number, call: OperationOptions): Promise<void> {
     const { held, claims, cycles, trips, schedule } = this.#parts;
-    const cycle = trips.unanswered ?? cycles.compose(nowMs);
+    const cycle = trips.unanswered ?? (await this.#compose(nowMs));
     cycles.apply(cycle, await trips.cycle(cycle, call));
     schedule.cycled(monotonicMs());
     if (claims.isClosed) held.releaseReady();
+  }
+
+  /** Slots are computed first, if a claim reported due ones: their payloads may be made asynchronously. */
+  async #compose(nowMs: number): Promise<Cycle> {
+    const { cycles, claims, queries, schedules, snapshot } = this.#parts;
+    if (!schedules.needsPreparing || claims.isClosed || !queries.mayFire(snapshot.limited))
+      return cycles.compose(nowMs, null, false);
+    const { isPending } = schedules;
+    const work = await schedules.prepare();
+    return cycles.compose(monotonicMs(), work, isPending);
   }
 
   async #checkCancels(nowMs: number, call: OperationOptions): Promise<void> {

@@ -1,0 +1,45 @@
+-- Stores definitions of schedules. One that has the timing it had keeps its next slot, and a pause by someone else than
+-- the definition stays. Without a fingerprint it stores what `wadi.schedules.set` was given, which never replaces a
+-- definition in code. A schedule without `next_at_ms` is due at once, and the drain that finds it computes its first slot.
+-- @param schedule_group text
+-- @param revision integer
+-- @param fingerprint text?
+-- @param schedules_json json
+-- @param now_ms integer?
+-- @returns nothing
+with @now()
+insert into wadi_schedules (
+  group_name, name, source, timing, policy, overlap, max_failures, dynamic, task, paused_at_ms, paused_by, from_ms,
+  next_at_ms, created_at_ms, updated_at_ms
+)
+select
+  :schedule_group, item.value->>'name', iif(:fingerprint is null, 'stored', 'code'), item.value->>'timing',
+  item.value->'policy', item.value->>'overlap', item.value->>'max_failures', item.value->>'dynamic', item.value->'task',
+  iif(item.value->>'paused', now.ms, null), iif(item.value->>'paused', 'definition', null),
+  ifnull(item.value->>'from_ms', now.ms),
+  iif(item.value->>'from_ms' is null, now.ms, item.value->>'next_at_ms'), now.ms, now.ms
+from now cross join json_each(coalesce(@guard(), :schedules_json)) item
+where :fingerprint is null or @schedule_group()
+on conflict (group_name, name) do update set
+  source = excluded.source,
+  timing = excluded.timing, policy = excluded.policy, overlap = excluded.overlap,
+  max_failures = excluded.max_failures, dynamic = excluded.dynamic, task = excluded.task,
+  paused_at_ms = case
+    when excluded.paused_by is not null then coalesce(wadi_schedules.paused_at_ms, excluded.paused_at_ms)
+    when wadi_schedules.paused_by <> 'definition' then wadi_schedules.paused_at_ms
+  end,
+  paused_by = case
+    when excluded.paused_by is not null then excluded.paused_by
+    when wadi_schedules.paused_by <> 'definition' then wadi_schedules.paused_by
+  end,
+  from_ms = case
+    when wadi_schedules.timing = excluded.timing and (wadi_schedules.paused_by = 'definition') is not true
+      then wadi_schedules.from_ms
+    else excluded.from_ms
+  end,
+  next_at_ms = case
+    when wadi_schedules.timing = excluded.timing then wadi_schedules.next_at_ms
+    else excluded.next_at_ms
+  end,
+  updated_at_ms = excluded.updated_at_ms
+where excluded.source = 'code' or wadi_schedules.source = 'stored'
