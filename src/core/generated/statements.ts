@@ -23,6 +23,7 @@ export interface StatementParams {
   insert_crashes: { now_ms: number | null; };
   insert_failures: { settlements_json: string; now_ms: number | null; };
   insert_keyed_tasks: { tasks_json: string; now_ms: number | null; };
+  insert_kicking_task: { id: string; name: string; queue: string; payload: string; metadata: string; max_attempts: number; max_crashes: number; priority: number; run_at_ms: number | null; delay_ms: number; expires_in_ms: number | null; parent_id: string | null; root_id: string | null; correlation_id: string | null; concurrency_key: string; on_failed: string | null; can_delay: number; now_ms: number | null; };
   insert_limit_starts: { worker_id: string; };
   insert_migrations: { names_json: string; };
   insert_pause: { queue: string; name: string; now_ms: number | null; };

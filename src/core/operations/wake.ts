@@ -87,6 +87,33 @@ export function withKicks<T>(
   };
 }
 
+/** `withKicks` for the submit of one task without a key, as one statement; null if the operation is another one. */
+export function withKick<T>(
+  target: SqlTarget,
+  operation: Operation<T>,
+  [task, ...others]: readonly NewTask[],
+  canDelay: boolean,
+): Operation<[T, TakenKick[]]> | null {
+  const isAlone = task !== undefined && others.length === 0 && operation.statements.length === 1;
+  if (target.dialect !== "postgres" || !isAlone || task.key !== null) return null;
+  const { columns } = task;
+  const { queue } = columns;
+  return {
+    ...operation,
+    statements: [bind(target, "insert_kicking_task", { ...columns, can_delay: Number(canDelay) })],
+    decode: ([rows]) => {
+      const kicks = rows!.flatMap(({ is_kicked, at_ms }) =>
+        Number(is_kicked) === 1 ? [{ queue, atMs: numberOrNull(at_ms) }] : [],
+      );
+      return [operation.decode([rows!]), kicks];
+    },
+    resend: () => {
+      const both = withKicks(target, operation, kickRequests([task]), canDelay);
+      return both.resend!();
+    },
+  };
+}
+
 /** Takes the kicks for tasks that are committed already. */
 export function takeKicks(
   target: SqlTarget,

@@ -9,6 +9,7 @@ import {
   kickRequests,
   type TakenKick,
   takeKicks,
+  withKick,
   withKicks,
 } from "../../core/operations/wake.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
@@ -67,7 +68,10 @@ export class Waker {
   async submit<T>(operation: Operation<T>, tasks: readonly NewTask[], call: OperationOptions): Promise<T> {
     const requests = this.#requests(tasks);
     if (requests.length === 0) return this.#session.execute(operation, call);
-    const kicking = withKicks(this.#session.target, operation, requests, this.canDelay);
+    const { target } = this.#session;
+    const kicking =
+      withKick(target, operation, tasks, this.canDelay) ??
+      withKicks(target, operation, requests, this.canDelay);
     const [answer, kicks] = await this.#session.execute(kicking, call);
     void this.send(kicks, 0);
     return answer;
