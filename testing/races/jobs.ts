@@ -9,10 +9,12 @@ import {
   Worker,
 } from "../../src/index.ts";
 import { runLimited } from "./limited-jobs.ts";
+import { TASK } from "./task-name.ts";
 import { commitOwnRows } from "./transactional-job.ts";
+import { submitAndWake } from "./wake-job.ts";
 
 /** The jobs of a racer on its connection, in any runtime; arguments and results are JSON. */
-export const jobs = { submit, submitKeys, drain, commitOwnRows, runLimited };
+export const jobs = { submit, submitKeys, drain, commitOwnRows, runLimited, submitAndWake };
 
 export type JobName = keyof typeof jobs;
 export type JobArgs<Name extends JobName> = Parameters<(typeof jobs)[Name]>[1];
@@ -28,7 +30,7 @@ export function runJob(wadi: Wadi, job: JobName, args: unknown): Promise<unknown
   return (jobs[job] as (wadi: Wadi, args: unknown) => Promise<unknown>)(wadi, args);
 }
 
-export const TASK = "race";
+export { TASK };
 
 /** Submits tasks without a key, one after the other, and returns their ids. */
 async function submit(wadi: Wadi, { tasks }: { tasks: number }): Promise<string[]> {
