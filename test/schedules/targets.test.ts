@@ -51,7 +51,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "libsql-http", "d1", "pg", "
       expect((await wadi.stats()).default).toMatchObject({ succeeded: 3, queued: 0, running: 0 });
       // One that is purged does not come again.
       nowMs += 1;
-    expect(await wadi.purge({ olderThanMs: 0 })).toBe(3);
+      expect(await wadi.purge({ olderThanMs: 0 })).toBe(3);
       await tick();
       expect(await slots(wadi)).toEqual([]);
     });
