@@ -85,6 +85,8 @@ export type {
 } from "./producer/submit/submit-options.ts";
 export type { TaskSubmits } from "./producer/submit/task-submits.ts";
 export type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./producer/task-types.ts";
+export type { BulkFilter, BulkOptions, RetryManyOptions } from "./producer/tasks/bulk.ts";
+export type { BulkResult } from "./producer/tasks/bulk-run.ts";
 export type { RetentionRule } from "./producer/tasks/retention-rules.ts";
 export type {
   PurgeOptions,

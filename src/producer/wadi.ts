@@ -17,6 +17,8 @@ import { SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submit/s
 import { Submitter } from "./submit/submitter.ts";
 import type { TaskSubmits } from "./submit/task-submits.ts";
 import type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./task-types.ts";
+import { changeMany } from "./tasks/bulk.ts";
+import type { BulkResult } from "./tasks/bulk-run.ts";
 import type { RetentionRule } from "./tasks/retention-rules.ts";
 import {
   cancelAndNotify,
@@ -259,6 +261,18 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
 
   async retryByKey(key: string, options?: RetryOptions, call?: CallOptions): Promise<RetriedTask | null> {
     return retryAndNotify(this.#internals, byKey(key), options, call);
+  }
+
+  cancelMany(...args: Parameters<TaskControls["cancelMany"]>): Promise<BulkResult> {
+    return changeMany(this.#internals, "cancel", ...args);
+  }
+
+  retryMany(...args: Parameters<TaskControls["retryMany"]>): Promise<BulkResult> {
+    return changeMany(this.#internals, "retry", ...args);
+  }
+
+  purgeMany(...args: Parameters<TaskControls["purgeMany"]>): Promise<BulkResult> {
+    return changeMany(this.#internals, "purge", ...args);
   }
 
   async purge(options: PurgeOptions, call?: CallOptions): Promise<number> {

@@ -2,16 +2,21 @@
 
 /** The values each statement takes. */
 export interface StatementParams {
+  cancel_listed_tasks: { ids_json: string; status: string | null; cutoff_ms: number; now_ms: number | null; };
   cancel_overlapped_tasks: { tasks_json: string; now_ms: number | null; };
   cancel_replaced_tasks: { keys_json: string; now_ms: number | null; };
   cancel_task: { id: string | null; key: string | null; now_ms: number | null; };
   claim_limited_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; holds: number; max_task_bytes: number | null; weighs: number; now_ms: number | null; };
   claim_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; holds: number; max_task_bytes: number | null; weighs: number; now_ms: number | null; };
+  count_ended_tasks: { status: string | null; queue: string | null; name: string | null; max_tasks: number; now_ms: number | null; };
+  count_live_tasks: { status: string | null; queue: string | null; name: string | null; max_tasks: number; now_ms: number | null; };
   count_queued: { queue: string; max_depth: number; };
+  count_related_tasks: { root_id: string | null; correlation_id: string | null; statuses_json: string; queue: string | null; name: string | null; now_ms: number | null; };
   count_tasks: { queues_json: string | null; };
   create_ledger: Record<string, never>;
   create_reference_ledger: Record<string, never>;
   delete_limit_starts: { worker_id: string; now_ms: number | null; };
+  delete_listed_tasks: { ids_json: string; status: string | null; cutoff_ms: number; };
   delete_pause: { queue: string; name: string; };
   delete_schedule: { schedule_group: string; name: string; };
   delete_schedules: { schedule_group: string; revision: number; fingerprint: string; names_json: string; };
@@ -38,6 +43,7 @@ export interface StatementParams {
   list_tasks: { status: string | null; queue: string | null; name: string | null; max_tasks: number; skip_tasks: number; now_ms: number | null; };
   lock_debounced_tasks: { keys_json: string; };
   lock_limits: Record<string, never>;
+  lock_listed_keys: { ids_json: string; };
   lock_migrations: Record<string, never>;
   lock_reference_ledger: Record<string, never>;
   lock_schedule_group: { schedule_group: string; };
@@ -54,16 +60,20 @@ export interface StatementParams {
   renew_leases: { leases_json: string; lease_ms: number; now_ms: number | null; };
   reset_hops: { queues_json: string; };
   resume_schedule: { schedule_group: string; name: string; now_ms: number | null; };
+  retry_listed_tasks: { ids_json: string; status: string; cutoff_ms: number; reset_attempt: number; now_ms: number | null; };
   retry_task: { id: string | null; key: string | null; reset_attempt: number; now_ms: number | null; };
   select_claimed: { worker_id: string; };
   select_created: { id: string; };
+  select_ended_page: { status: string | null; queue: string | null; name: string | null; cutoff_ms: number | null; position: string | null; max_tasks: number; now_ms: number | null; };
   select_heavy_tasks: { lanes_json: string; max_task_bytes: number; now_ms: number | null; };
   select_held: { leases_json: string; now_ms: number | null; };
   select_keyed_tasks: { keys_json: string; now_ms: number | null; };
+  select_live_page: { status: string | null; queue: string | null; name: string | null; cutoff_ms: number | null; position: string | null; max_tasks: number; now_ms: number | null; };
   select_migrations: Record<string, never>;
   select_next_due: { lanes_json: string; schedule_group: string | null; now_ms: number | null; };
   select_other_schemas: { schema: string | null; };
   select_pauses: { queue: string; name: string; };
+  select_related_page: { root_id: string | null; correlation_id: string | null; status: string | null; queue: string | null; name: string | null; cutoff_ms: number | null; position: string | null; max_tasks: number; now_ms: number | null; };
   select_retried: { id: string | null; key: string | null; now_ms: number | null; };
   select_task: { id: string | null; key: string | null; now_ms: number | null; };
   select_task_owners: { ids_json: string; };

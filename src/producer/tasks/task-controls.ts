@@ -17,6 +17,8 @@ import { isTerminal, TERMINAL_STATUSES } from "../../core/task.ts";
 import { oneOf, optionalFlag, optionalText } from "../../core/validate.ts";
 import { type CallOptions, directCall } from "../call-options.ts";
 import type { WadiInternals } from "../internals.ts";
+import type { BulkFilter, BulkOptions, RetryManyOptions } from "./bulk.ts";
+import type { BulkResult } from "./bulk-run.ts";
 import { checkRetention, type RetentionRule } from "./retention-rules.ts";
 
 /** The methods of a `Wadi` that change tasks that were submitted: cancel, retry and delete. */
@@ -61,6 +63,56 @@ export interface TaskControls {
    * ```
    */
   retryByKey(key: string, options?: RetryOptions, call?: CallOptions): Promise<RetriedTask | null>;
+
+  /**
+   * Cancels every task that matches the filter: queued ones at once, running ones are asked to stop. Counts first, and
+   * leaves alone what was submitted after the count. One round trip for each 500 tasks; each page is committed by itself.
+   *
+   * @throws {InvalidArgument} if the filter is empty or an option is wrong.
+   * @example
+   * ```ts
+   * const { matched } = await wadi.cancelMany({ queue: "mail", name: "digest" }, { countOnly: true });
+   * let cursor: string | null | undefined;
+   * do ({ cursor } = await wadi.cancelMany({ queue: "mail", name: "digest" }, cursor ? { cursor } : {}));
+   * while (cursor !== null);
+   * console.log(matched);
+   * ```
+   */
+  cancelMany(
+    filter: BulkFilter<"queued" | "running">,
+    options?: BulkOptions,
+    call?: CallOptions,
+  ): Promise<BulkResult>;
+  /**
+   * Queues every failed task that matches the filter again, or every canceled one with `status: "canceled"`. Leaves
+   * alone what failed after the count, so a task that fails again is retried once. Else as `cancelMany`.
+   *
+   * @throws {InvalidArgument} if the filter is empty or an option is wrong.
+   * @example
+   * ```ts
+   * const { changed } = await wadi.retryMany({ queue: "mail", name: "digest" }, { resetAttempt: true });
+   * ```
+   */
+  retryMany(
+    filter: BulkFilter<"failed" | "canceled">,
+    options?: RetryManyOptions,
+    call?: CallOptions,
+  ): Promise<BulkResult>;
+  /**
+   * Deletes every terminal task that matches the filter, with its key and history, oldest first. Leaves alone what ended
+   * after the count. Else as `cancelMany`. For a retention by age, use `purge` and `sweep`.
+   *
+   * @throws {InvalidArgument} if the filter is empty or an option is wrong.
+   * @example
+   * ```ts
+   * const { changed } = await wadi.purgeMany({ correlationId: "request-7" });
+   * ```
+   */
+  purgeMany(
+    filter: BulkFilter<"succeeded" | "failed" | "canceled">,
+    options?: BulkOptions,
+    call?: CallOptions,
+  ): Promise<BulkResult>;
 
   /**
    * Deletes terminal tasks, oldest first, with their keys, and returns how many.
