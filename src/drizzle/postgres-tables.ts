@@ -147,13 +147,51 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
     (t) => [primaryKey({ columns: [t.queue, t.name] })],
   );
 
+  const schedules = table(
+    "wadi_schedules",
+    {
+      groupName: text("group_name").notNull(),
+      name: text("name").notNull(),
+      source: text("source", { enum: ["code", "stored"] }).notNull(),
+      timing: text("timing").notNull(),
+      policy: jsonb("policy").$type<Json>().notNull(),
+      overlap: text("overlap", { enum: ["allow", "skip", "replace"] }).notNull(),
+      maxFailures: integer("max_failures"),
+      dynamic: integer("dynamic").notNull(),
+      task: jsonb("task").$type<Json>().notNull(),
+      pausedAtMs: ms("paused_at_ms"),
+      pausedBy: text("paused_by", { enum: ["definition", "operator", "failures"] }),
+      fromMs: ms("from_ms").notNull(),
+      nextAtMs: ms("next_at_ms"),
+      lastSlotMs: ms("last_slot_ms"),
+      lastTaskId: text("last_task_id"),
+      failures: integer("failures").notNull().default(0),
+      createdAtMs: createdAtMs(),
+      updatedAtMs: updatedAtMs(),
+    },
+    (t) => [
+      primaryKey({ columns: [t.groupName, t.name] }),
+      index("wadi_schedules_next_idx")
+        .on(t.nextAtMs)
+        .where(sql`paused_at_ms is null and next_at_ms is not null`),
+    ],
+  );
+
+  const scheduleGroups = table("wadi_schedule_groups", {
+    groupName: text("group_name").primaryKey(),
+    revision: ms("revision").notNull(),
+    fingerprint: text("fingerprint").notNull(),
+    updatedAtMs: updatedAtMs(),
+  });
+
   const meta = table("cairnq_meta", { key: key(), value: text("value").notNull() });
 
   const ledger = () => ({ name: text("name").primaryKey(), appliedAtMs: ms("applied_at_ms").notNull() });
   const migrations = table("wadi_migrations", ledger());
   const referenceMigrations = table("cairnq_migrations", ledger());
 
-  return { tasks, taskKeys, limits, limitStarts, failures, pauses, meta, migrations, referenceMigrations };
+  const ofTasks = { tasks, taskKeys, limits, limitStarts, failures, pauses };
+  return { ...ofTasks, schedules, scheduleGroups, meta, migrations, referenceMigrations };
 }
 
 /**
@@ -186,6 +224,10 @@ export const limitStarts = tables.limitStarts;
 export const failures = tables.failures;
 /** What no worker claims: a queue, a name, or a name in a queue; an empty text stands for all. */
 export const pauses = tables.pauses;
+/** What is to be queued when. */
+export const schedules = tables.schedules;
+/** Which definitions of schedules in code are stored, for each group. */
+export const scheduleGroups = tables.scheduleGroups;
 /** Versions of the protocol and of the schema. */
 export const meta = tables.meta;
 /** The migrations of Wadi that were applied. */

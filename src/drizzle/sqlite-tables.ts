@@ -130,6 +130,45 @@ export const pauses = sqliteTable(
   (t) => [primaryKey({ columns: [t.queue, t.name] })],
 );
 
+/** What is to be queued when. */
+export const schedules = sqliteTable(
+  "wadi_schedules",
+  {
+    groupName: text("group_name").notNull(),
+    name: text("name").notNull(),
+    source: text("source", { enum: ["code", "stored"] }).notNull(),
+    timing: text("timing", { mode: "json" }).$type<Json>().notNull(),
+    policy: text("policy", { mode: "json" }).$type<Json>().notNull(),
+    overlap: text("overlap", { enum: ["allow", "skip", "replace"] }).notNull(),
+    maxFailures: integer("max_failures"),
+    dynamic: integer("dynamic").notNull(),
+    task: text("task", { mode: "json" }).$type<Json>().notNull(),
+    pausedAtMs: integer("paused_at_ms"),
+    pausedBy: text("paused_by", { enum: ["definition", "operator", "failures"] }),
+    fromMs: integer("from_ms").notNull(),
+    nextAtMs: integer("next_at_ms"),
+    lastSlotMs: integer("last_slot_ms"),
+    lastTaskId: text("last_task_id"),
+    failures: integer("failures").notNull().default(0),
+    createdAtMs: createdAtMs(),
+    updatedAtMs: updatedAtMs(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.groupName, t.name] }),
+    index("wadi_schedules_next_idx")
+      .on(t.nextAtMs)
+      .where(sql`paused_at_ms is null and next_at_ms is not null`),
+  ],
+);
+
+/** Which definitions of schedules in code are stored, for each group. */
+export const scheduleGroups = sqliteTable("wadi_schedule_groups", {
+  groupName: text("group_name").primaryKey(),
+  revision: integer("revision").notNull(),
+  fingerprint: text("fingerprint").notNull(),
+  updatedAtMs: updatedAtMs(),
+});
+
 /** Versions of the protocol and of the schema. */
 export const meta = sqliteTable("cairnq_meta", { key: key(), value: text("value").notNull() });
 

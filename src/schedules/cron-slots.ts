@@ -30,7 +30,8 @@ export async function cronSlots(expression: string, timeZone: string): Promise<N
     parsed.set(id, next);
     return next;
   } catch (cause) {
-    const message = `the expression "${expression}" in the time zone ${timeZone} cannot be read; set the schedule again`;
+    const where = `the expression "${expression}" in the time zone ${timeZone}`;
+    const message = `${where} cannot be read; set the schedule again`;
     throw new InvalidArgument(message, { cause });
   }
 }

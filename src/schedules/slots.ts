@@ -19,8 +19,8 @@ function everySlots(everyMs: number, startMs: number): NextSlot {
 }
 
 /**
- * The last slot in (afterMs, untilMs]; null if there is none. It bisects, so that a long outage of a schedule that fires
- * each second costs no more than a short one.
+ * The last slot in (afterMs, untilMs]; null if there is none. It bisects, so that a long outage of a schedule that
+ * fires each second costs no more than a short one.
  */
 export function lastSlot(next: NextSlot, afterMs: number, untilMs: number): number | null {
   const isDue = (ms: number): boolean => {

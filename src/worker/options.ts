@@ -102,8 +102,8 @@ export interface WorkerOptions extends WorkerHooks, LongRunningOptions {
    */
   readonly schedules?: readonly Schedule[] | undefined;
   /**
-   * The group of `schedules`: services that share a database each have one, and leave those of the others alone. At most
-   * 400 characters. @default "default"
+   * The group of `schedules`: services that share a database each have one, and leave those of the others alone. At
+   * most 400 characters. @default "default"
    */
   readonly scheduleGroup?: string | undefined;
   /**

@@ -55,7 +55,12 @@ const hot = <N extends StatementName>(
 const HOT = [
   hot("claim_tasks", claim, [PRIMARY, QUEUED]),
   hot("claim_tasks", { ...claim, max_task_bytes: 10_000, weighs: 1 }, [PRIMARY, QUEUED]),
-  hot("select_next_due", { lanes_json, schedule_group: null, now_ms: null }, [LEASE, EXPIRY, LIMITED, QUEUED]),
+  hot("select_next_due", { lanes_json, schedule_group: null, now_ms: null }, [
+    LEASE,
+    EXPIRY,
+    LIMITED,
+    QUEUED,
+  ]),
   hot("expire_tasks", { max_tasks: 1_000, now_ms: null }, [PRIMARY, EXPIRY]),
   hot("recover_leases", { now_ms: null }, [LEASE, PRIMARY]),
   hot("renew_leases", { leases_json: JSON.stringify(leases), lease_ms: 30_000, now_ms: null }, [PRIMARY]),
@@ -181,7 +186,8 @@ describe(`${ROWS} rows after a vacuum`, () => {
   });
 
   test("the search for the next due task is a few index descents", async () => {
-    expect(await blocks(hot("select_next_due", { lanes_json, schedule_group: null, now_ms: null }, []))).toBeLessThan(150);
+    const values = { lanes_json, schedule_group: null, now_ms: null };
+    expect(await blocks(hot("select_next_due", values, []))).toBeLessThan(150);
   });
 
   test("a session settles on one plan for every claim", async () => {

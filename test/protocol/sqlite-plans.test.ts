@@ -181,7 +181,8 @@ describe("full tables without statistics", () => {
       insert into wadi_limit_starts
         select l.key, s.value, 'w:1', 2 from wadi_limits l cross join json_each('[1,2,3]') s;
       insert into wadi_schedules (
-        group_name, name, source, timing, policy, overlap, dynamic, task, from_ms, next_at_ms, created_at_ms, updated_at_ms
+        group_name, name, source, timing, policy, overlap, dynamic, task, from_ms, next_at_ms, created_at_ms,
+        updated_at_ms
       )
       select 'g' || (id % 10), id, 'code', '{}', '{}', 'skip', id % 2, '{}', 0, id, 0, 0
       from (select cast(substr(id, 6) as integer) as id from cairnq_tasks where id < 'task_00000300');

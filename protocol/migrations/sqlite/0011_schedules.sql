@@ -1,6 +1,6 @@
--- What is to be queued when. `timing` says when its slots are, `next_at_ms` is the slot that comes next, and `task` holds
--- the columns of the task that a slot gets. Slots before `from_ms` are left out: it was set or resumed then. `dynamic`:
--- only workers of its group know the payload.
+-- What is to be queued when. `timing` says when its slots are, `next_at_ms` is the slot that comes next, and `task`
+-- holds the columns of the task that a slot gets. Slots before `from_ms` are left out: it was set or resumed then.
+-- `dynamic`: only workers of its group know the payload.
 create table if not exists wadi_schedules (
   group_name text not null,
   name text not null,

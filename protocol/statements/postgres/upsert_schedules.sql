@@ -1,6 +1,7 @@
 -- Stores definitions of schedules. One that has the timing it had keeps its next slot, and a pause by someone else than
 -- the definition stays. Without a fingerprint it stores what `wadi.schedules.set` was given, which never replaces a
--- definition in code. A schedule without `next_at_ms` is due at once, and the drain that finds it computes its first slot.
+-- definition in code. A schedule without `next_at_ms` is due at once, and the drain that finds it computes its first
+-- slot.
 -- @param schedule_group text
 -- @param revision integer
 -- @param fingerprint text?

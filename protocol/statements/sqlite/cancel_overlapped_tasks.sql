@@ -1,5 +1,5 @@
--- Cancels the last task of each schedule that fires and replaces it: a queued task is canceled, a running one is asked to
--- stop. It precedes insert_scheduled_tasks in the same batch.
+-- Cancels the last task of each schedule that fires and replaces it: a queued task is canceled, a running one is asked
+-- to stop. It precedes insert_scheduled_tasks in the same batch.
 -- @param tasks_json json
 -- @param now_ms integer?
 -- @returns id

@@ -1,4 +1,5 @@
--- Resumes a schedule that is paused, from now on: slots that passed meanwhile are left out, and failures count anew.
+-- Resumes a schedule that is paused, from now on: slots that passed meanwhile are left out, and failures are counted
+-- from 0.
 -- @param schedule_group text
 -- @param name text
 -- @param now_ms integer?

@@ -1,4 +1,4 @@
-/** The clock on the wall of a time zone, from the offsets that `Intl` gives: an oracle that shares nothing with croner. */
+/** The clock on the wall of a time zone, from the offsets that `Intl` gives: an oracle without croner. */
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

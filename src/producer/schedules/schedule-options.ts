@@ -52,8 +52,8 @@ export interface Schedule<T extends string | AnyTaskDefinition = string | AnyTas
   /** IANA zone in which `cron` is read. @default "UTC" */
   readonly timeZone?: string | undefined;
   /**
-   * Slots that no worker fired in time. `latest`: only the last of them gets a task. `skip`: only a slot that is at most
-   * `graceMs` late does. `all`: each gets one, the last `max` of them at most.
+   * Slots that no worker fired in time. `latest`: only the last of them gets a task. `skip`: only a slot that is at
+   * most `graceMs` late does. `all`: each gets one, the last `max` of them at most.
    * @default "latest"
    */
   readonly missed?: "latest" | "skip" | "all" | undefined;
@@ -65,8 +65,8 @@ export interface Schedule<T extends string | AnyTaskDefinition = string | AnyTas
    */
   readonly graceMs?: number | undefined;
   /**
-   * If the last task of the schedule has not ended when a slot is due. `allow`: both run. `skip`: the slot gets no task.
-   * `replace`: the last one is canceled. Only `allow` goes with `missed: "all"`.
+   * If the last task of the schedule has not ended when a slot is due. `allow`: both run. `skip`: the slot gets no
+   * task. `replace`: the last one is canceled. Only `allow` goes with `missed: "all"`.
    * @default "allow"
    */
   readonly overlap?: "allow" | "skip" | "replace" | undefined;

@@ -149,8 +149,8 @@ export class Schedules {
   }
 
   /**
-   * Queues a task of the schedule now, also while it is paused, and returns it; null if there is no such schedule. Slots
-   * are not concerned, and the task has no key.
+   * Queues a task of the schedule now, also while it is paused, and returns it; null if there is no such schedule.
+   * Slots are not concerned, and the task has no key.
    *
    * @throws {InvalidArgument} if the schedule makes its payload in code and none is given.
    * @example

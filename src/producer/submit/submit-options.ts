@@ -96,8 +96,8 @@ export interface SubmitOptions {
    */
   readonly limits?: FleetLimits | undefined;
   /**
-   * The task to submit when this one has failed for good, with an `OnFailedPayload`: a definition without `limits`, or a
-   * name; null for none. It is stored with this task, so that any worker and SDK that ends it submits it.
+   * The task to submit when this one has failed for good, with an `OnFailedPayload`: a definition without `limits`, or
+   * a name; null for none. It is stored with this task, so that any worker and SDK that ends it submits it.
    * @default the definition's, else none
    */
   readonly onFailed?: OnFailedTask | null | undefined;

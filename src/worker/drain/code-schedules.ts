@@ -53,7 +53,7 @@ export class CodeSchedules {
       this.#isStored = true;
   }
 
-  /** Whether the definitions are to be stored: never again once they were, so that two deployments do not take turns. */
+  /** Whether the definitions are to be stored: once only, so that two deployments do not take turns. */
   get mustStore(): boolean {
     return !this.#isStored && this.#prepared !== null;
   }

@@ -1,6 +1,6 @@
--- What a drain must know of schedules, as JSON: the stored revision of the worker's group, at most 20 schedules that are
--- due, and when the next one is. Null if there are none, and the worker has no group. Of the schedules whose payload only
--- the workers of their group know, those of other groups are left out.
+-- What a drain must know of schedules, as JSON: the stored revision of the worker's group, at most 20 schedules that
+-- are due, and when the next one is. Null if there are none, and the worker has no group. Of the schedules whose
+-- payload only the workers of their group know, those of other groups are left out.
 (
   select jsonb_build_object(
     'group', (

@@ -1,4 +1,5 @@
--- Whether an item is about the slot that a schedule has next: a slot that was fired, moved on or paused is not fired again.
+-- Whether an item is about the slot that a schedule has next: a slot that was fired, moved on or paused is not fired
+-- again.
 -- @param item its JSON
 (
   schedule.group_name = @item->>'group' and schedule.name = @item->>'name'

@@ -1,4 +1,5 @@
--- Whether a worker may store its definitions of a group: they differ from what is stored, which is of no newer revision.
+-- Whether a worker may store its definitions of a group: they differ from what is stored, which is of no newer
+-- revision.
 not exists (
   select 1 from wadi_schedule_groups
   where group_name = :schedule_group and (revision > :revision or fingerprint = :fingerprint)
