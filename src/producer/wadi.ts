@@ -19,14 +19,12 @@ import type { TaskSubmits } from "./submit/task-submits.ts";
 import type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./task-types.ts";
 import { changeMany } from "./tasks/bulk.ts";
 import type { BulkResult } from "./tasks/bulk-run.ts";
-import type { RetentionRule } from "./tasks/retention-rules.ts";
 import {
   cancelAndNotify,
   type PurgeOptions,
   purge,
   type RetryOptions,
   retryAndNotify,
-  type SweepOptions,
   sweep,
   type TaskControls,
 } from "./tasks/task-controls.ts";
@@ -167,9 +165,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     key: string,
     options?: WaitOptions,
   ): Promise<Task<Payload, Result>> {
-    return waitForTask(this.#waits, byKey(key), checkWait(options, "waitByKey")) as Promise<
-      Task<Payload, Result>
-    >;
+    return waitForTask(this.#waits, byKey(key), checkWait(options, "waitByKey")) as Promise<never>;
   }
 
   waitMany<Payload, Result>(
@@ -242,7 +238,6 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   async queueDepth(queue: string, call?: CallOptions): Promise<number> {
     return countQueued(this.#session, queue, call);
   }
-
   async queueHeadroom(queue: string, maxDepth: number, call?: CallOptions): Promise<number> {
     return countRoom(this.#session, queue, maxDepth, call);
   }
@@ -279,12 +274,8 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     return purge(this.#session, options, call);
   }
 
-  async sweep(
-    rules: readonly RetentionRule[],
-    options: SweepOptions = {},
-    call?: CallOptions,
-  ): Promise<SweepResult> {
-    return sweep(this.#session, rules, options, call);
+  async sweep(...args: Parameters<TaskControls["sweep"]>): Promise<SweepResult> {
+    return sweep(this.#session, ...args);
   }
 
   /**

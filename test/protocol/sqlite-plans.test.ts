@@ -31,11 +31,15 @@ const REFERENCES = [KEY_OF_TASK, FAILURE];
 /** How each statement reaches the tables. A scan of all tasks is named as one. */
 const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   cancel_overlapped_tasks: [SCHEDULE, KEY, TASK],
+  cancel_listed_tasks: [TASK],
   cancel_replaced_tasks: [KEY, TASK],
   cancel_task: [KEY, TASK],
   claim_limited_tasks: [TASK, QUEUED, LIMITED, LIMIT, START, PAUSE],
   claim_tasks: [TASK, QUEUED, PAUSE],
+  count_ended_tasks: [TASK, DONE, "scan of tasks by wadi_tasks_done_idx"],
+  count_live_tasks: [TASK, QUEUED, LEASE, "scan of tasks by wadi_tasks_queued_idx"],
   count_queued: [QUEUED],
+  count_related_tasks: [TASK, "tasks by wadi_tasks_correlation_idx", "tasks by wadi_tasks_root_idx"],
   // Counting what there is reads what there is, from covering indexes.
   count_tasks: [LEASE, "scan of tasks by wadi_tasks_done_idx", "scan of tasks by wadi_tasks_queued_idx"],
   delete_limit_starts: [RUNNING_LIMITED, LIMIT, START],
@@ -56,6 +60,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   insert_task: REFERENCES,
   insert_task_keys: [TASK],
   insert_tasks: REFERENCES,
+  delete_listed_tasks: [TASK, ...REFERENCES],
   list_failures: [FAILURE],
   list_related_tasks: [TASK, "tasks by wadi_tasks_correlation_idx", "tasks by wadi_tasks_root_idx"],
   // Reads the schedules, which are few, in the order of the primary key.
@@ -70,8 +75,13 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   recover_leases: [LEASE, TASK],
   renew_leases: [TASK],
   resume_schedule: [SCHEDULE, TASK],
+  retry_listed_tasks: [TASK],
   retry_task: [KEY, TASK],
   select_claimed: [LEASE],
+  // A scan of an index reads its first entry: the first queue.
+  select_ended_page: [TASK, DONE, "scan of tasks by wadi_tasks_done_idx"],
+  select_live_page: [TASK, QUEUED, LEASE, "scan of tasks by wadi_tasks_queued_idx"],
+  select_related_page: [TASK, "tasks by wadi_tasks_correlation_idx", "tasks by wadi_tasks_root_idx"],
   select_created: [TASK],
   select_keyed_tasks: [KEY, TASK],
   select_heavy_tasks: [QUEUED, TASK, PAUSE],

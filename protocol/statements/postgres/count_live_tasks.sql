@@ -15,15 +15,31 @@ select
       and (:queue::text is null or queue = :queue::text) and (:name::text is null or name = :name::text)
   ) as tasks,
   (select ms from now) as ms
-from @distinct(queue, status = 'queued', :queue::text is null or queue = :queue::text) as queues(queue)
-cross join lateral @distinct(name, @queued(queues.queue)) as names(name)
+from unnest(array(
+  with recursive queues(queue) as (
+    select coalesce(:queue::text, @least(queue, status = 'queued'))
+    union all
+    select @least(queue, status = 'queued' and queue > queues.queue)
+    from queues where :queue::text is null and queue is not null
+  )
+  select queue from queues where queue is not null
+)) as queues(queue)
+cross join lateral unnest(array(
+  with recursive names(name) as (
+    select coalesce(:name::text, @least(name, @queued(queues.queue)))
+    union all
+    select @least(name, @queued(queues.queue) and name > names.name)
+    from names where :name::text is null and name is not null
+  )
+  select name from names where name is not null
+)) as names(name)
 cross join lateral (
   select count(*) as tasks
   from (
-    select expires_at_ms, status, attempt from cairnq_tasks where @queued(queues.queue, names.name)
-    limit :max_tasks::bigint
+    select expires_at_ms, status, attempt from cairnq_tasks
+    where @queued(queues.queue, names.name)
+    order by concurrency_key, priority desc, run_at_ms, id limit :max_tasks::bigint
   ) task
   where not @is_expired(task, (select ms from now))
 ) counted
 where :status::text is distinct from 'running'
-  and (:queue::text is null or queues.queue = :queue::text) and (:name::text is null or names.name = :name::text)

@@ -12,7 +12,7 @@ listed as materialized (
   from cairnq_tasks task
   where task.id = any(array(select * from @texts(coalesce(@guard(), :ids_json))))
     and task.status = :status::text and task.status in ('failed', 'canceled')
-    and task.completed_at_ms <= :cutoff_ms::bigint
+    and coalesce(task.completed_at_ms, :cutoff_ms::bigint + 1) <= :cutoff_ms::bigint
   order by task.id
   for update
 )

@@ -30,7 +30,7 @@ cross join (values ('succeeded'), ('failed'), ('canceled')) as statuses(status)
 cross join lateral (
   select completed_at_ms, id, name from cairnq_tasks
   where completed_at_ms is not null and queue = queues.queue and status = statuses.status
-    and completed_at_ms <= (select ms from cutoff)
+    and completed_at_ms <= (select ms from cutoff) and completed_at_ms >= (select ms from behind)
     and (completed_at_ms, id) > ((select ms from behind), (select id from behind))
   order by completed_at_ms, id limit :max_tasks::bigint
 ) done

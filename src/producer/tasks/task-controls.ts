@@ -193,7 +193,7 @@ export function purge(session: Session, options: PurgeOptions, call?: CallOption
 export function sweep(
   session: Session,
   rules: readonly RetentionRule[],
-  options: SweepOptions,
+  options: SweepOptions = {},
   call?: CallOptions,
 ): Promise<SweepResult> {
   const { limit } = checkOptions("sweep", options, SWEEP);
