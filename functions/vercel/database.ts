@@ -4,7 +4,7 @@ import type { Executor } from "../../src/driver.ts";
 import { libsql } from "../../src/drivers/libsql.ts";
 import { neonHttp } from "../../src/drivers/neon.ts";
 import { HttpError } from "../../src/http/index.ts";
-import { Wadi } from "../../src/index.ts";
+import { Wadi, type Wake, wakeByFetch } from "../../src/index.ts";
 
 const HOW =
   "set DATABASE_URL to a Neon connection string (postgres://...), " +
@@ -19,13 +19,23 @@ let connected: Promise<Wadi> | undefined;
  */
 export function connect(): Promise<Wadi> {
   connected ??= open(process.env).then(
-    (executor) => new Wadi(executor),
+    (executor) => new Wadi(executor, { wake: wakeOf(process.env) }),
     (error: unknown) => {
       connected = undefined;
       throw error;
     },
   );
   return connected;
+}
+
+/**
+ * Kicks the function behind /api/cron of this deployment, in the `waitUntil` that Vercel provides. A preview whose
+ * deployment protection refuses the request leaves its tasks to the next cron job.
+ */
+function wakeOf(env: NodeJS.ProcessEnv): Wake | undefined {
+  const host = env.VERCEL_ENV === "production" ? env.VERCEL_PROJECT_PRODUCTION_URL : env.VERCEL_URL;
+  if (!host || !env.WADI_SECRET) return undefined;
+  return wakeByFetch(`https://${host}/api/cron`, env.WADI_SECRET);
 }
 
 /** Only the client that is needed is loaded: a cold start is part of the first answer. */

@@ -16,11 +16,15 @@ import type { AnyTaskDefinition } from "../producer/define-task.ts";
 import type { Wadi } from "../producer/wadi.ts";
 import { KICK_AUDIENCE } from "../producer/wake/kick-token.ts";
 import type { Worker } from "../worker/worker.ts";
+import type { HandlerInvocation } from "./handler-invocation.ts";
 
 /** Options of `createHandler`: what it serves, to whom, and within which limits. */
 export interface HttpHandlerOptions {
-  /** A Wadi, or a function that every authorized request that needs one calls. */
-  readonly wadi: Wadi | (() => Wadi | Promise<Wadi>);
+  /**
+   * A Wadi, or a function that every authorized request that needs one calls, with the facilities of its invocation:
+   * pass `waitUntil` on if the Wadi has a `wake`.
+   */
+  readonly wadi: Wadi | ((invocation: HandlerInvocation) => Wadi | Promise<Wadi>);
   /** Runs the tasks of `/drain`; without a worker that route does not exist. @default none */
   readonly worker?: Worker | ((wadi: Wadi) => Worker) | undefined;
   /** The only tasks that may be submitted; their schemas and defaults apply. @default any name */

@@ -1,6 +1,7 @@
 import { vercelContext } from "../core/vercel-context.ts";
 import { authorizerOf } from "./authorize.ts";
 import { checkQuery } from "./check-query.ts";
+import type { HandlerInvocation } from "./handler-invocation.ts";
 import { checkHandler, type HttpHandlerOptions } from "./handler-options.ts";
 import { HttpError } from "./http-error.ts";
 import { logError, reporter } from "./report-error.ts";
@@ -9,14 +10,6 @@ import { matchRoute, type Route } from "./routes.ts";
 import { get, submit, wait } from "./task-operations.ts";
 
 const DEFAULT_BUDGET_MS = 20_000;
-
-/** Facilities of the platform for one invocation. */
-export interface HandlerInvocation {
-  /** Keeps the invocation alive for a promise, so that a drain continues after a caller hangs up. */
-  readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
-  /** When the invocation will be stopped, as a Date or epoch milliseconds. */
-  readonly deadline?: Date | number | undefined;
-}
 
 /** Answers one request. It never rejects: an error is an answer too. */
 export type HttpHandler = (request: Request, invocation?: HandlerInvocation) => Promise<Response>;
@@ -54,7 +47,8 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
   const { wadi, worker, budgetMs, maxWaitMs, ...limits } = checkHandler(options);
   const { basePath } = limits;
   const onError = reporter(options.onError ?? logError);
-  const connect = async () => (typeof wadi === "function" ? wadi() : wadi);
+  const connect = async (invocation: HandlerInvocation) =>
+    typeof wadi === "function" ? wadi(invocation) : wadi;
   const authorize = authorizerOf(options, onError);
 
   function routeOf({ url }: Request): Route {
@@ -71,7 +65,7 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
 
   async function drain(invocation: HandlerInvocation, kickHop: number | null): Promise<Response> {
     const { deadline, waitUntil } = invocation;
-    const runner = typeof worker === "function" ? worker(await connect()) : worker!;
+    const runner = typeof worker === "function" ? worker(await connect(invocation)) : worker!;
     const draining = runner.drain({ deadline: drainDeadline(budgetMs, deadline), hop: kickHop ?? 0 });
     const background = waitUntil ?? vercelContext()?.waitUntil;
     if (kickHop !== null && background !== undefined) {
@@ -91,9 +85,10 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
     }
     const { kickHop } = await authorize(request, route);
     checkQuery(request, route);
-    if (route.operation === "submit") return submit(request, connect, limits);
-    if (route.operation === "get") return get(route, connect, request);
-    if (route.operation === "wait") return wait(route, connect, request, maxWaitMs);
+    const open = () => connect(invocation);
+    if (route.operation === "submit") return submit(request, open, limits);
+    if (route.operation === "get") return get(route, open, request);
+    if (route.operation === "wait") return wait(route, open, request, maxWaitMs);
     return drain(invocation, kickHop);
   }
 

@@ -18,8 +18,13 @@ interface Scheduled {
   scheduled(event: { cron: string }): Promise<{ outcome: string }>;
 }
 
-/** The worker of wrangler.toml in workerd, with a fresh, empty D1 database. */
-export async function startCloudflare(vars: Record<string, string>): Promise<CloudflareRuntime> {
+/**
+ * The worker of wrangler.toml in workerd, with a fresh, empty D1 database. Without `kicks` it has no binding of itself.
+ */
+export async function startCloudflare(
+  vars: Record<string, string>,
+  { kicks = false } = {},
+): Promise<CloudflareRuntime> {
   process.env.WRANGLER_SEND_METRICS = "false";
   const config = unstable_readConfig({ config: "wrangler.toml" });
   const log: CloudflareRuntime["log"] = [];
@@ -31,6 +36,7 @@ export async function startCloudflare(vars: Record<string, string>): Promise<Clo
       compatibilityFlags: config.compatibility_flags,
       d1Databases: config.d1_databases.map(({ binding }: { binding: string }) => binding),
       bindings: vars,
+      ...(kicks && { name: config.name, serviceBindings: { SELF: config.name! } }),
       cf: false,
       handleStructuredLogs: ({ level, message }) => log.push({ level, message }),
     }),
