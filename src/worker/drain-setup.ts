@@ -59,6 +59,12 @@ export interface DrainOptions {
   readonly lingerMs?: number | undefined;
   /** The `hop` of the kick that started the drain, which its own kick counts on from. From 0 to 10. @default 0 */
   readonly hop?: number | undefined;
+  /**
+   * How long the drain waits for new tasks after its last one, in milliseconds: a burst of submits is one drain then.
+   * Submits of this process end the wait, those of others wait for its end. It needs a `Wadi` with `wake`, whose
+   * submits do not kick meanwhile. From 0 to 1000. @default 0
+   */
+  readonly stayMs?: number | undefined;
 }
 
 /** The settings in which the drains of one worker differ. */
@@ -75,6 +81,7 @@ const DRAIN = {
   maxQueries: optional(integerFrom(10)),
   lingerMs: integerFrom(0, MAX_TIMER_MS, DEFAULT_LINGER_MS),
   hop: integerFrom(0, MAX_HOPS, 0),
+  stayMs: integerFrom(0, 1000, 0),
 } satisfies CompleteChecks<DrainOptions>;
 /** A lease outlasts its invocation by this, so that the last settlement still comes under it. */
 const LEASE_MARGIN_MS = 5_000;
@@ -87,7 +94,7 @@ export function shortDrain(
   executor: Executor,
   margin: SettleMargin,
 ): DrainSetup {
-  const { signal, maxTasks, maxQueries, lingerMs, hop } = checkOptions("drain", options, DRAIN);
+  const { signal, maxTasks, maxQueries, lingerMs, hop, stayMs } = checkOptions("drain", options, DRAIN);
   const all = handlers.required("drain");
   const deadlineMs = invocationDeadlineMs(options);
   const nowMs = monotonicMs();
@@ -111,6 +118,7 @@ export function shortDrain(
     signal,
     lingerMs,
     hop,
+    stayMs,
     continuous: null,
   };
 }
@@ -133,6 +141,7 @@ export function continuousDrain(
     signal: continuous?.signal,
     lingerMs: 0,
     hop: 0,
+    stayMs: 0,
     continuous,
   };
 }

@@ -110,3 +110,17 @@ it("refuses every request while no secret is set, and says once in the log how t
     await cloudflare.stop();
   }
 });
+
+it("runs a task without the cron trigger if it has a binding of itself, and signs the kick", async () => {
+  const cloudflare = await startCloudflare({ WADI_SECRET: SECRET }, { kicks: true });
+  const headers = { authorization: `Bearer ${SECRET}` };
+  try {
+    const body = JSON.stringify({ name: "text.stats", payload: { text: "a b" }, key: "kicked" });
+    expect((await cloudflare.fetch("/tasks", { method: "POST", headers, body })).status).toBe(201);
+    const answer = await cloudflare.fetch("/keys/kicked/wait", { headers });
+    expect(await answer.json()).toMatchObject({ status: "succeeded" });
+    expect(cloudflare.log.filter(({ level }) => level !== "log")).toEqual([]);
+  } finally {
+    await cloudflare.stop();
+  }
+});

@@ -25,7 +25,7 @@ describe.each(TARGETS)("on %s", (target) => {
       expect((await wadi.stats()).default).toEqual({
         ...{ queued: 0, running: 0, succeeded: 180, failed: 0, canceled: 0 },
       });
-      expect(raced.reduce((sum, { kicks }) => sum + kicks, 0)).toBeGreaterThan(3);
+      expect(raced.reduce((sum, { kicks }) => sum + kicks, 0)).toBeGreaterThan(1);
     } finally {
       await database.close();
     }

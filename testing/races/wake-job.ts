@@ -30,7 +30,7 @@ export async function submitAndWake(
   const start = wakeInProcess({
     async drain(options) {
       drains++;
-      return worker.drain({ ...options, lingerMs: 0 });
+      return worker.drain({ hop: options?.hop, stayMs: drains % 2 });
     },
   });
   const wadi = new Wadi(executor, {

@@ -1,16 +1,17 @@
 -- Marks a drain as going to claim again, for 5 s, in the queues whose names it has room for, if its claim in this batch
--- took tasks; else takes back its mark. The first claim of a drain also clears the kicks that may have started it. It
+-- took tasks or keeps its mark; else takes it back. The first claim of a drain also clears the kicks that may have started it. It
 -- follows the claim, with which it is one transaction, and writes only what changes.
 -- @param wakes_json json
 -- @param owner text
 -- @param worker_id text
 -- @param lease_ms integer
+-- @param keeps integer
 -- @param clears integer
 -- @param now_ms integer?
 -- @returns nothing
 with @now(),
 claimed(tasks) as materialized (
-  select exists (
+  select +:keeps or exists (
     select 1 from now cross join cairnq_tasks
     where status = 'running' and lease_until_ms between now.ms + :lease_ms - 5000 and now.ms + :lease_ms
       and +worker_id = :worker_id

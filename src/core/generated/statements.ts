@@ -51,7 +51,7 @@ export interface StatementParams {
   lock_task: { id: string | null; key: string | null; };
   lock_task_keys: { keys_json: string; };
   lock_wakes: { queues_json: string; };
-  mark_wakes: { wakes_json: string; owner: string; worker_id: string; lease_ms: number; clears: number; now_ms: number | null; };
+  mark_wakes: { wakes_json: string; owner: string; worker_id: string; lease_ms: number; keeps: number; clears: number; now_ms: number | null; };
   move_schedules: { moves_json: string; now_ms: number | null; };
   pause_schedule: { schedule_group: string; name: string; now_ms: number | null; };
   purge_limits: { older_than_ms: number; max_keys: number; now_ms: number | null; };

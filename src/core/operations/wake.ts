@@ -41,6 +41,8 @@ export interface WakeMark {
   /** The lease token of the claim. */
   readonly workerId: string;
   readonly leaseMs: number;
+  /** Whether the drain claims again even if this claim takes no task. */
+  readonly keeps: boolean;
   /** Whether it is the first claim of the drain, and so clears the kicks that may have started it. */
   readonly isFirst: boolean;
 }
@@ -143,10 +145,17 @@ export function claimWithMark<T>(
       resend: () => claimWithMark(target, claim.resend?.() ?? claim, null),
     };
   }
-  const { wakes, owner, workerId: worker_id, leaseMs: lease_ms, isFirst } = mark;
+  const { wakes, owner, workerId: worker_id, leaseMs: lease_ms, keeps, isFirst } = mark;
   const queues_json = JSON.stringify(wakes.map(({ queue }) => queue));
   const lock = lockWakes(target, queues_json);
-  const marks = { wakes_json: JSON.stringify(wakes), owner, worker_id, lease_ms, clears: Number(isFirst) };
+  const marks = {
+    wakes_json: JSON.stringify(wakes),
+    owner,
+    worker_id,
+    lease_ms,
+    keeps: Number(keeps),
+    clears: Number(isFirst),
+  };
   const select = isFirst ? [bind(target, "select_wakes", { queues_json })] : [];
   const end = lock.length + claim.statements.length;
   return {

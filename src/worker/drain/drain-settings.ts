@@ -36,6 +36,8 @@ export interface DrainSettings extends PoolSizes, ByteLimits {
   readonly maxTasks: number;
   /** The hop of the kick that started it. */
   readonly hop: number;
+  /** How long a short drain waits for new tasks after its last one, in milliseconds. */
+  readonly stayMs: number;
   /** How often it asks whether running tasks were canceled, in milliseconds. */
   readonly cancelPollMs: number;
   /** Most statements it sends; `Infinity`: no limit. */

@@ -32,7 +32,7 @@ type DrainState =
  * - retrying: the last round trip failed, and the pause before the next one is not over.
  * - gathering: tasks have ended, and wait a moment so that more of them share a settlement.
  * - running: tasks are held, and there is nothing to send.
- * - lingering: a short drain holds nothing, and a task that it ran is retried soon.
+ * - lingering: a short drain holds nothing, and a task that it ran is retried soon, or it stays for new tasks.
  * - idle: a continuous drain holds nothing, and knows of nothing to claim.
  * - stopping: nothing is claimed or started any more, and running handlers may still end.
  * - over.
@@ -47,7 +47,7 @@ type DrainState =
  * - gathering → sending: the moment is over, or no handler is likely to end soon.
  * - running → gathering: a task has ended, and more are likely to.
  * - running → sending: free slots can be filled, a poll is due, or leases are to be renewed.
- * - lingering → sending: the retry is due.
+ * - lingering → sending: the retry is due, a notification came, or the stay is over.
  * - idle → sending: a notification came, or a poll is due.
  * - any → stopping: the time is up, or the signal has aborted. Tasks that have not started are released.
  * - stopping → sending: tasks have ended, or leases are to be renewed.
@@ -147,9 +147,10 @@ export class Drain {
   }
 
   #isOver(nowMs: number): boolean {
-    const { settings, held, schedule, stop, trips } = this.#parts;
+    const { settings, held, schedule, stop, trips, wakes } = this.#parts;
     if (held.running.size > 0 || (settings.continuous !== null && !stop.isStopping)) return false;
     if (trips.isFailing) return trips.givesUp(nowMs);
+    if (wakes.isStaying && !stop.isStopping) return false;
     return held.isEmpty && held.outbox.length === 0 && schedule.pollAtMs === NEVER;
   }
 

@@ -106,7 +106,11 @@ export class TripSchedule {
     const { settings, held, snapshot, totals, queries, wakes } = this.#parts;
     const isFirst = totals.roundTrips === 0;
     if (settings.continuous !== null) return isFirst;
-    return held.isEmpty && (wakes.isHeld || !snapshot.isCurrent) && (isFirst || queries.mayAskWhatIsLeft);
+    return (
+      held.isEmpty &&
+      ((wakes.isHeld && !wakes.isStaying) || !snapshot.isCurrent) &&
+      (isFirst || queries.mayAskWhatIsLeft)
+    );
   }
 
   /** Whether a claim reported schedules that are due, or definitions are to be stored. */

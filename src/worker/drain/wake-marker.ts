@@ -37,6 +37,8 @@ export class WakeMarker {
   readonly #owner = ulid();
   /** When the mark was renewed; null while the drain has none. */
   #heldSinceMs: number | null = null;
+  /** Whether it waits for new tasks, and holds none. */
+  #isStaying = false;
   #isFirst = true;
   #hops = 0;
   #delayedAtMs = NEVER;
@@ -60,7 +62,12 @@ export class WakeMarker {
   /** When a claim is due that renews the mark or takes it back, on the monotonic clock. */
   get releaseAtMs(): number {
     if (this.#heldSinceMs === null || !this.#parts.queries.mayAskWhatIsLeft) return NEVER;
-    return this.#heldSinceMs + HOLD_MS;
+    return this.#heldSinceMs + (this.#isStaying ? this.#parts.settings.stayMs : HOLD_MS);
+  }
+
+  /** Whether the drain holds nothing and waits for new tasks until `releaseAtMs`. */
+  get isStaying(): boolean {
+    return this.#isStaying;
   }
 
   /** What the claim says; null: nothing. `isFull`: the last one found more than it could take. */
@@ -78,7 +85,8 @@ export class WakeMarker {
       return names.length === 0 ? { queue } : { queue, names: names.sort() };
     });
     const { workerId, leaseMs } = request;
-    return { wakes, owner: this.#owner, workerId, leaseMs, isFirst: this.#isFirst };
+    const keeps = open.length > 0 && this.#mayStay(nowMs);
+    return { wakes, owner: this.#owner, workerId, leaseMs, keeps, isFirst: this.#isFirst };
   }
 
   /** The claim with this mark was answered. */
@@ -89,13 +97,16 @@ export class WakeMarker {
     request: ClaimRequest,
     nowMs: number,
   ): void {
+    if (claimed.tasks.length > 0) this.#isStaying = false;
     if (mark === null) return;
     this.#isFirst = false;
     if (states !== null) {
       this.#hops = Math.max(0, ...states.map(({ hops }) => hops));
       this.#delayedAtMs = Math.min(NEVER, ...states.map(({ delayedAtMs }) => delayedAtMs ?? NEVER));
     }
-    const holds = claimed.tasks.length > 0 && mark.wakes.some(({ names }) => names !== undefined);
+    const hasTasks = claimed.tasks.length > 0;
+    const holds = (hasTasks || mark.keeps) && mark.wakes.some(({ names }) => names !== undefined);
+    this.#isStaying = holds && !hasTasks;
     this.#heldSinceMs = holds ? nowMs : null;
     const { nextDueAtMs, nowMs: databaseMs } = claimed;
     const isDue = nextDueAtMs !== null && nextDueAtMs <= databaseMs;
@@ -116,6 +127,14 @@ export class WakeMarker {
     await this.#spilling;
     await waker.inBackground(this.#finish(summary));
     return this.#parts.totals.roundTrips - before;
+  }
+
+  /** It waits once after tasks, and ends then unless there are new ones. */
+  #mayStay(nowMs: number): boolean {
+    const { settings, totals } = this.#parts;
+    const { stayMs, time, signal } = settings;
+    if (stayMs === 0 || this.#isStaying || totals.claimedTasks === 0 || signal?.aborted) return false;
+    return nowMs + stayMs < time.stopAtMs;
   }
 
   async #finish({ more, nextDueAtMs, ...summary }: DrainSummary): Promise<void> {

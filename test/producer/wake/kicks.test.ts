@@ -113,7 +113,13 @@ describe.each(targets)("on $name", (target) => {
       leaseMs: 60_000,
       limited: false,
     };
-    const mark = { ...request, owner: `o${queue}`, isFirst: true, wakes: [{ ...on(), names: ["a"] }] };
+    const mark = {
+      ...request,
+      owner: `o${queue}`,
+      isFirst: true,
+      keeps: false,
+      wakes: [{ ...on(), names: ["a"] }],
+    };
     const operation = claimWithMark(session.target, claim(session.target, request), mark);
     expect((await session.execute(operation))[0].tasks).toHaveLength(1);
     kicks.length = 0;
