@@ -17,6 +17,6 @@ it("npm run dev:cloudflare runs a task for each Markdown file in wrangler's loca
     waitedByKey: summary.submitted,
     seconds: expect.any(Number),
   });
-  expect(stdout).toContain('worker log: drain {"claimed":');
+  expect(stdout).not.toContain("worker warn"); // no kick has failed
   expect(stderr).toBe("");
 }, 60_000);
