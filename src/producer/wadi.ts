@@ -12,7 +12,8 @@ import type { AnyTaskDefinition } from "./define-task.ts";
 import { setInternals, type WadiInternals } from "./internals.ts";
 import type { WakeSource } from "./notify/channel-connection.ts";
 import { Notifier } from "./notify/notifier.ts";
-import { Schedules } from "./schedules/schedules.ts";
+import { ScheduleControls } from "./schedules/schedule-controls.ts";
+import type { Schedules } from "./schedules/schedules.ts";
 import { SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submit/submit-options.ts";
 import { Submitter } from "./submit/submitter.ts";
 import type { TaskSubmits } from "./submit/task-submits.ts";
@@ -93,7 +94,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     this.#internals = { executor, session, notifier, submitter, waker };
     setInternals(this, this.#internals);
     this.statements = statementBuilder(this.#internals);
-    this.schedules = new Schedules(this.#internals);
+    this.schedules = new ScheduleControls(this.#internals);
     this.#session = session;
     this.#submitter = submitter;
     this.#waits = new OpenWaits(session, notifier);

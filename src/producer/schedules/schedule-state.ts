@@ -10,7 +10,9 @@ import type { ScheduledTaskOptions } from "./schedule-options.ts";
 
 /** A schedule as it is stored. */
 export interface ScheduleState {
+  /** Unique in its group. */
   readonly name: string;
+  /** The group it belongs to. */
   readonly group: string;
   /** Whether a worker defines it, or `wadi.schedules.set` stored it. */
   readonly source: "code" | "stored";
@@ -22,16 +24,27 @@ export interface ScheduleState {
   readonly payload: Json;
   /** Whether the payload is a function of the slot, which only workers with the definition have. */
   readonly payloadInCode: boolean;
+  /** The expression; null if it has a fixed distance. */
   readonly cron: string | null;
+  /** Distance of its slots in milliseconds; null if it has an expression. */
   readonly everyMs: number | null;
+  /** Zone in which the expression is read. */
   readonly timeZone: string;
+  /** No slot before this; null for no start. */
   readonly startAtMs: number | null;
+  /** No slot at or after this; null for no end. */
   readonly endAtMs: number | null;
+  /** What becomes of slots that no worker fired in time. */
   readonly missed: "latest" | "skip" | "all";
+  /** Most tasks queued at a time under `all`, else null. */
   readonly max: number | null;
+  /** How late a slot may be queued, in milliseconds; null for no limit. */
   readonly graceMs: number | null;
+  /** How long after its slot a task is due at most, in milliseconds. */
   readonly jitterMs: number;
+  /** What becomes of a slot while the last task has not ended. */
   readonly overlap: "allow" | "skip" | "replace";
+  /** After how many failures in a row it pauses itself; null for never. */
   readonly pauseAfterFailures: number | null;
   /** Since when it is paused; null if it is not. */
   readonly pausedAtMs: number | null;
