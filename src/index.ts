@@ -38,6 +38,7 @@ export type {
   RetryOutcome,
   SweepResult,
 } from "./core/operations/control.ts";
+export type { Pause } from "./core/operations/pause.ts";
 export type { StatusCounts, TaskState } from "./core/operations/read.ts";
 export type { SubmitOutcome, SubmittedTask } from "./core/operations/submit.ts";
 export type { RetryPolicy } from "./core/session/retry-options.ts";
@@ -87,6 +88,7 @@ export type { TaskSubmits } from "./producer/submit/task-submits.ts";
 export type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./producer/task-types.ts";
 export type { BulkFilter, BulkOptions, RetryManyOptions } from "./producer/tasks/bulk.ts";
 export type { BulkResult } from "./producer/tasks/bulk-run.ts";
+export type { PauseTarget, TaskPauses } from "./producer/tasks/pauses.ts";
 export type { RetentionRule } from "./producer/tasks/retention-rules.ts";
 export type {
   PurgeOptions,

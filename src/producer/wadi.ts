@@ -3,6 +3,7 @@ import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import type { MigrateOptions } from "../core/migrations/migrate.ts";
 import type { CanceledTask, RetriedTask, SweepResult } from "../core/operations/control.ts";
+import type { Pause } from "../core/operations/pause.ts";
 import type { StatusCounts, TaskState } from "../core/operations/read.ts";
 import { Session } from "../core/session/session.ts";
 import type { Task, TaskFailure } from "../core/task.ts";
@@ -20,27 +21,12 @@ import type { TaskSubmits } from "./submit/task-submits.ts";
 import type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./task-types.ts";
 import { changeMany } from "./tasks/bulk.ts";
 import type { BulkResult } from "./tasks/bulk-run.ts";
-import {
-  cancelAndNotify,
-  type PurgeOptions,
-  purge,
-  type RetryOptions,
-  retryAndNotify,
-  sweep,
-  type TaskControls,
-} from "./tasks/task-controls.ts";
-import {
-  countQueued,
-  countRoom,
-  countTasks,
-  type ListOptions,
-  listTasks,
-  type ReadArguments,
-  readFailures,
-  readStatus,
-  readTask,
-  type TaskReads,
-} from "./tasks/task-reads.ts";
+import type { PauseTarget, TaskPauses } from "./tasks/pauses.ts";
+import * as pauses from "./tasks/pauses.ts";
+import type { PurgeOptions, RetryOptions, TaskControls } from "./tasks/task-controls.ts";
+import * as controls from "./tasks/task-controls.ts";
+import type { ListOptions, ReadArguments, TaskReads } from "./tasks/task-reads.ts";
+import * as reads from "./tasks/task-reads.ts";
 import { byId, byKey, byTask } from "./tasks/task-ref.ts";
 import { type StatementBuilder, statementBuilder } from "./transactional/batch.ts";
 import { type TransactionClient, transactionClient } from "./transactional/transaction.ts";
@@ -70,7 +56,7 @@ import { Waker } from "./wake/waker.ts";
  * ```
  */
 export class Wadi<Native = unknown, Sync extends boolean = boolean>
-  implements TaskSubmits, TaskWaits, TaskReads, TaskControls
+  implements TaskSubmits, TaskWaits, TaskReads, TaskControls, TaskPauses
 {
   /** Makes statements that you send in a batch, together with statements for your rows. */
   readonly statements: StatementBuilder<Native>;
@@ -203,7 +189,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   get<T extends AnyTaskDefinition>(task: T, id: string, call?: CallOptions): Promise<TaskOf<T> | null>;
   // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
   async get(...args: readonly unknown[]): Promise<any> {
-    return readTask(this.#session, byId, args as unknown as ReadArguments);
+    return reads.readTask(this.#session, byId, args as unknown as ReadArguments);
   }
 
   getByKey<Payload = unknown, Result = unknown>(
@@ -213,50 +199,50 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   getByKey<T extends AnyTaskDefinition>(task: T, key: string, call?: CallOptions): Promise<TaskOf<T> | null>;
   // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
   async getByKey(...args: readonly unknown[]): Promise<any> {
-    return readTask(this.#session, byKey, args as unknown as ReadArguments);
+    return reads.readTask(this.#session, byKey, args as unknown as ReadArguments);
   }
 
   async getStatus(id: string, call?: CallOptions): Promise<TaskState | null> {
-    return readStatus(this.#session, byId(id), "getStatus", call);
+    return reads.readStatus(this.#session, byId(id), "getStatus", call);
   }
 
   async getStatusByKey(key: string, call?: CallOptions): Promise<TaskState | null> {
-    return readStatus(this.#session, byKey(key), "getStatusByKey", call);
+    return reads.readStatus(this.#session, byKey(key), "getStatusByKey", call);
   }
 
   async failures(id: string, call?: CallOptions): Promise<TaskFailure[]> {
-    return readFailures(this.#session, id, call);
+    return reads.readFailures(this.#session, id, call);
   }
 
   async list(options: ListOptions = {}, call?: CallOptions): Promise<Task[]> {
-    return listTasks(this.#session, options, call);
+    return reads.listTasks(this.#session, options, call);
   }
 
   async stats(queues?: readonly string[], call?: CallOptions): Promise<Record<string, StatusCounts>> {
-    return countTasks(this.#session, queues, call);
+    return reads.countTasks(this.#session, queues, call);
   }
 
   async queueDepth(queue: string, call?: CallOptions): Promise<number> {
-    return countQueued(this.#session, queue, call);
+    return reads.countQueued(this.#session, queue, call);
   }
   async queueHeadroom(queue: string, maxDepth: number, call?: CallOptions): Promise<number> {
-    return countRoom(this.#session, queue, maxDepth, call);
+    return reads.countRoom(this.#session, queue, maxDepth, call);
   }
 
   async cancel(id: string, call?: CallOptions): Promise<CanceledTask | null> {
-    return cancelAndNotify(this.#internals, byId(id), call);
+    return controls.cancelAndNotify(this.#internals, byId(id), call);
   }
 
   async cancelByKey(key: string, call?: CallOptions): Promise<CanceledTask | null> {
-    return cancelAndNotify(this.#internals, byKey(key), call);
+    return controls.cancelAndNotify(this.#internals, byKey(key), call);
   }
 
   async retry(id: string, options?: RetryOptions, call?: CallOptions): Promise<RetriedTask | null> {
-    return retryAndNotify(this.#internals, byId(id), options, call);
+    return controls.retryAndNotify(this.#internals, byId(id), options, call);
   }
 
   async retryByKey(key: string, options?: RetryOptions, call?: CallOptions): Promise<RetriedTask | null> {
-    return retryAndNotify(this.#internals, byKey(key), options, call);
+    return controls.retryAndNotify(this.#internals, byKey(key), options, call);
   }
 
   cancelMany(...args: Parameters<TaskControls["cancelMany"]>): Promise<BulkResult> {
@@ -272,11 +258,23 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   }
 
   async purge(options: PurgeOptions, call?: CallOptions): Promise<number> {
-    return purge(this.#session, options, call);
+    return controls.purge(this.#session, options, call);
   }
 
   async sweep(...args: Parameters<TaskControls["sweep"]>): Promise<SweepResult> {
-    return sweep(this.#session, ...args);
+    return controls.sweep(this.#session, ...args);
+  }
+
+  async pause(target: PauseTarget, call?: CallOptions): Promise<Pause> {
+    return pauses.pause(this.#session, target, call);
+  }
+
+  async resume(target: PauseTarget, call?: CallOptions): Promise<Pause[]> {
+    return pauses.resumeAndNotify(this.#internals, target, call);
+  }
+
+  async pauses(target?: PauseTarget, call?: CallOptions): Promise<Pause[]> {
+    return pauses.listPausesOf(this.#session, target, call);
   }
 
   /**

@@ -87,6 +87,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   select_heavy_tasks: [QUEUED, TASK, PAUSE],
   // Lists the pauses, which are few.
   select_pauses: ["scan of pauses"],
+  select_queues: [QUEUED, "scan of tasks by wadi_tasks_queued_idx"],
   select_unhandled: [QUEUED, TASK, PAUSE, EXPIRY],
   select_held: [TASK],
   // Of the limits it asks only whether there are any.

@@ -73,6 +73,7 @@ export interface StatementParams {
   select_next_due: { lanes_json: string; schedule_group: string | null; now_ms: number | null; };
   select_other_schemas: { schema: string | null; };
   select_pauses: { queue: string; name: string; };
+  select_queues: Record<string, never>;
   select_related_page: { root_id: string | null; correlation_id: string | null; status: string | null; queue: string | null; name: string | null; cutoff_ms: number | null; position: string | null; max_tasks: number; now_ms: number | null; };
   select_retried: { id: string | null; key: string | null; now_ms: number | null; };
   select_task: { id: string | null; key: string | null; now_ms: number | null; };

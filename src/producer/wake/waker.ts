@@ -79,7 +79,15 @@ export class Waker {
 
   /** Kicks for tasks that the application has committed. Never rejects. */
   async kickFor(tasks: readonly NewTask[]): Promise<void> {
-    const requests = this.#requests(tasks);
+    await this.#kick(this.#requests(tasks));
+  }
+
+  /** Kicks for queues that were resumed, with tasks of these names; none: of any name. Never rejects. */
+  async kickQueues(queues: readonly string[], names: readonly string[]): Promise<void> {
+    await this.#kick(queues.map((queue) => ({ queue, names, delayMs: 0 })));
+  }
+
+  async #kick(requests: readonly KickRequest[]): Promise<void> {
     if (requests.length === 0) return;
     const kick = async () => {
       const operation = takeKicks(this.#session.target, requests, this.canDelay);
