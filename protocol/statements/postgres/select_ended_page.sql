@@ -1,4 +1,4 @@
--- A page of a bulk retry or purge: up to max_tasks tasks behind a position that ended up to the cutoff, oldest end first.
+-- A page of a bulk retry or purge: up to max_tasks tasks behind a position that ended up to the cutoff, oldest first.
 -- Merges the oldest tasks of each queue and status, which an index has in that order. A task of another name is no
 -- match. A position is 15 digits of the time of the end, and the id.
 -- @param status text?

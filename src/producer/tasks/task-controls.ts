@@ -66,7 +66,7 @@ export interface TaskControls {
 
   /**
    * Cancels every task that matches the filter: queued ones at once, running ones are asked to stop. Counts first, and
-   * leaves alone what was submitted after the count. One round trip for each 500 tasks; each page is committed by itself.
+   * leaves alone what was submitted after the count. One round trip for each 500 tasks, each committed by itself.
    *
    * @throws {InvalidArgument} if the filter is empty or an option is wrong.
    * @example
@@ -99,8 +99,8 @@ export interface TaskControls {
     call?: CallOptions,
   ): Promise<BulkResult>;
   /**
-   * Deletes every terminal task that matches the filter, with its key and history, oldest first. Leaves alone what ended
-   * after the count. Else as `cancelMany`. For a retention by age, use `purge` and `sweep`.
+   * Deletes every terminal task that matches the filter, with its key and history, oldest first. Leaves alone what
+   * ended after the count. Else as `cancelMany`. For a retention by age, use `purge` and `sweep`.
    *
    * @throws {InvalidArgument} if the filter is empty or an option is wrong.
    * @example
