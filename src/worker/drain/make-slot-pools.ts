@@ -18,8 +18,7 @@ export interface PoolSizes {
  * has a dedicated one, all others share one. The prefetch is divided by capacity.
  */
 export function makeSlotPools(
-  registrations: readonly Registration[],
-  sizes: PoolSizes,
+  { registrations, ...sizes }: PoolSizes & { readonly registrations: readonly Registration[] },
   bytes: ByteBudget,
 ): SlotPool[] {
   const drafts = [...Map.groupBy(registrations, groupOf).values()].map((group) => {

@@ -1,26 +1,20 @@
 import { NEVER } from "../../core/infinity.ts";
 import { monotonicMs } from "../../core/monotonic-clock.ts";
-import type { CycleComposer } from "./cycle-composer.ts";
-import type { DrainParts } from "./drain-parts.ts";
-import type { RoundTrips } from "./round-trips.ts";
+import type { TripParts } from "./trip-parts.ts";
 
 /** How long settlements wait for more of them while ready tasks are likely to end soon. */
 const GATHER_MS = 4;
 
 /** Computes when the next round trips of a drain are due, on the monotonic clock; `Infinity` if none is. */
 export class TripSchedule {
-  readonly #parts: DrainParts;
-  readonly #cycles: CycleComposer;
-  readonly #trips: RoundTrips;
+  readonly #parts: TripParts;
   /** Since when the handlers that run were not checked for cancels; null while none runs. */
   #uncheckedSinceMs: number | null = null;
   /** When the last cycle was answered. */
   #cycledAtMs = 0;
 
-  constructor(parts: DrainParts, cycles: CycleComposer, trips: RoundTrips) {
+  constructor(parts: TripParts) {
     this.#parts = parts;
-    this.#cycles = cycles;
-    this.#trips = trips;
   }
 
   /** When the next round trip of any kind is due. */
@@ -33,18 +27,18 @@ export class TripSchedule {
     const { held, claims } = this.#parts;
     const { outbox, ready, gate } = held;
     let atMs = NEVER;
-    if (this.#trips.unanswered !== null || this.#mustClaim || gate.needsAnnouncement) atMs = 0;
+    if (this.#parts.trips.unanswered !== null || this.#mustClaim || gate.needsAnnouncement) atMs = 0;
     else if (claims.wantsMore) atMs = this.gatherUntilMs;
     else if (outbox.length > 0) {
-      const gatheredAtMs = Math.max(outbox.sinceMs, this.#trips.answeredAtMs) + GATHER_MS;
+      const gatheredAtMs = Math.max(outbox.sinceMs, this.#parts.trips.answeredAtMs) + GATHER_MS;
       atMs = Math.max(ready === 0 ? 0 : gatheredAtMs, this.gatherUntilMs);
     }
-    return Math.max(atMs, this.#trips.retryAtMs);
+    return Math.max(atMs, this.#parts.trips.retryAtMs);
   }
 
   /** When to renew leases. */
   get heartbeatAtMs(): number {
-    return Math.max(this.#parts.held.leases.heartbeatAtMs, this.#trips.retryAtMs);
+    return Math.max(this.#parts.held.leases.heartbeatAtMs, this.#parts.trips.retryAtMs);
   }
 
   /** When to ask which of the held tasks were canceled. A heartbeat asks too. */
@@ -52,7 +46,7 @@ export class TripSchedule {
     const { settings, queries, snapshot, claims } = this.#parts;
     if (this.#uncheckedSinceMs === null || claims.isClosed || !queries.mayPoll(snapshot.limited))
       return NEVER;
-    return Math.max(this.#uncheckedSinceMs + settings.cancelPollMs, this.#trips.retryAtMs);
+    return Math.max(this.#uncheckedSinceMs + settings.cancelPollMs, this.#parts.trips.retryAtMs);
   }
 
   /** A cycle was answered. */
@@ -80,7 +74,7 @@ export class TripSchedule {
   get gatherUntilMs(): number {
     const { queries, held, claims, snapshot } = this.#parts;
     if (!queries.isLimited || claims.isClosed || held.running.size === 0) return 0;
-    if (this.#cycles.hasNewTasks && !queries.isClaimOnly) return 0;
+    if (this.#parts.cycles.hasNewTasks && !queries.isClaimOnly) return 0;
     if (this.#isAwaited && queries.mayClaim(snapshot.limited)) return 0;
     return this.#cycledAtMs + queries.gatherMs(snapshot.limited);
   }
@@ -93,7 +87,8 @@ export class TripSchedule {
     const { settings, held } = this.#parts;
     const { notifier } = settings.wadi;
     return (
-      (this.#cycles.hasNewTasks && notifier.awaits()) || held.outbox.some(({ id }) => notifier.awaits(id))
+      (this.#parts.cycles.hasNewTasks && notifier.awaits()) ||
+      held.outbox.some(({ id }) => notifier.awaits(id))
     );
   }
 
@@ -111,7 +106,7 @@ export class TripSchedule {
   /** When to claim for free slots without a notification: at the next poll, or when a retry is due. */
   get pollAtMs(): number {
     const { polls, held, claims } = this.#parts;
-    if (claims.isClosed || this.#trips.isFailing) return NEVER;
+    if (claims.isClosed || this.#parts.trips.isFailing) return NEVER;
     return Math.min(polls.atMs, held.isEmpty ? this.#retryAtMs : NEVER);
   }
 
