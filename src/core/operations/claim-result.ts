@@ -67,7 +67,9 @@ export function decodeClaim(
     .filter((ms) => ms < Number.MAX_SAFE_INTEGER); // drops NaN too: another SDK may have stored text as a time
   return {
     ...decodeClaimed(claimed),
-    ...{ sizes: NO_SIZES, skippedLarge: false, oversized: [] },
+    sizes: NO_SIZES,
+    skippedLarge: false,
+    oversized: [],
     recovered: recovered.map(decodeRecovered),
     nextDueAtMs: due.length === 0 ? null : Math.ceil(Math.min(...due)),
     nowMs: numberOrNull(next.now_ms)!,
