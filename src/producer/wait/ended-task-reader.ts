@@ -13,7 +13,7 @@ import { SharedRequest } from "./shared-request.ts";
 export interface EndedTaskListener {
   /** @param task The row; null if there is no such task. */
   onRow(ref: WaitRef, task: Task | null): void;
-  onReadError(refs: readonly WaitRef[], error: unknown): void;
+  onError(wait: PendingWait, error: unknown): void;
 }
 
 /** A row that a wait has requested. */
@@ -136,10 +136,7 @@ export class EndedTaskReader {
       return;
     }
     for (const { ref } of rows) this.#awaited.delete(ref);
-    this.#listener.onReadError(
-      rows.map(({ ref }) => ref),
-      error,
-    );
+    for (const wait of new Set(rows.map(({ ref }) => ref.wait))) this.#listener.onError(wait, error);
   }
 
   async #fetch(rows: readonly RequestedRow[], call: OperationOptions): Promise<Map<WaitRef, Task | null>> {

@@ -1,23 +1,21 @@
-import { NO_SIZES, type SizeTracking } from "../../core/operations/claim-response-size.ts";
+import { NO_SIZES } from "../../core/operations/claim-response-size.ts";
+import type { ClaimResult } from "../../core/operations/claim-result.ts";
+
+/** What a claim finds out for the next one. */
+type Findings = Pick<ClaimResult, "limited" | "sizes">;
 
 /**
  * What past claims of a worker found: fleet-wide limits and large tasks. Each drain leaves it to the worker's next one.
  */
 export class ClaimMemory {
-  #limited = false;
-  #sizes: SizeTracking = NO_SIZES;
+  #findings: Findings = { limited: false, sizes: NO_SIZES };
 
-  /** Whether due tasks have fleet-wide limits. */
-  get limited(): boolean {
-    return this.#limited;
+  /** `limited`: whether due tasks have fleet-wide limits. */
+  get findings(): Findings {
+    return this.#findings;
   }
 
-  get sizes(): SizeTracking {
-    return this.#sizes;
-  }
-
-  update(limited: boolean, sizes: SizeTracking): void {
-    this.#limited = limited;
-    this.#sizes = sizes;
+  update({ limited, sizes }: Findings): void {
+    this.#findings = { limited, sizes };
   }
 }

@@ -76,7 +76,7 @@ export class CycleComposer {
       polls.cancel();
       retries.claimed(nowMs);
     }
-    const { limited, sizes } = settings.hints;
+    const { limited, sizes } = settings.hints.findings;
     const claimOnly = queries.isClaimOnly && hasRoom && attempts.length > 0 && !limited && !sizes.measures;
     const starts = held.gate.startsToAnnounce();
     const request = isClaim ? claims.request(stopAtMs - nowMs, claimOnly) : null;
@@ -118,9 +118,9 @@ export class CycleComposer {
     if (claimed.claimOnly) return;
     snapshot.update(claimed, version);
     totals.unclaimed.add(claimed);
-    const { limited, sizes, skippedLarge, resent } = claimed;
+    const { limited, skippedLarge, resent } = claimed;
     // The answer to a cycle that was sent again only reports what an earlier try claimed.
     if (resent || skippedLarge || (limited && !request!.limited)) claims.expectDueTasks();
-    settings.hints.update(limited, sizes);
+    settings.hints.update(claimed);
   }
 }

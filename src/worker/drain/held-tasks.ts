@@ -3,7 +3,6 @@ import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { ClaimRequest } from "../../core/operations/claim.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { LeaseRenewal } from "../../core/operations/lease.ts";
-import type { TaskStatus } from "../../core/task.ts";
 import type { WadiInternals } from "../../producer/internals.ts";
 import { Attempt, type AttemptOwner } from "../handler/attempt.ts";
 import { ClaimLease } from "../handler/claim-lease.ts";
@@ -71,14 +70,14 @@ export class HeldTasks implements AttemptOwner, TaskStarterOwner {
   }
 
   /** Adds the tasks that a claim brought, and releases those that exceed the budget of bytes. */
-  add(claimed: ClaimResult, { workerId, leaseMs }: ClaimRequest, sentAtMs: number): void {
+  add(result: ClaimResult, { workerId, leaseMs }: ClaimRequest, sentAtMs: number): void {
     const { bytes, pools, totals } = this.#parts;
-    const { tasks } = claimed;
-    this.#loseReclaimed(claimed);
-    const lease = new ClaimLease(workerId, sentAtMs + leaseMs, tasks.length);
-    if (tasks.length > 0) this.leases.add(lease);
-    const slots = tasks.map((task) => this.#slotsOf(task));
-    const attempts = slots.map(({ handler }, i) => new Attempt(this, claimed, i, handler, lease));
+    const { claimed } = result;
+    this.#loseReclaimed(result);
+    const lease = new ClaimLease(workerId, sentAtMs + leaseMs, claimed.length);
+    if (claimed.length > 0) this.leases.add(lease);
+    const slots = claimed.map(({ task }) => this.#slotsOf(task));
+    const attempts = claimed.map((each, i) => new Attempt(this, each, result, slots[i]!.handler, lease));
     for (const pool of pools) pool.claimAnswered(attempts.filter((_, i) => slots[i]!.pool === pool));
     for (let i = 0; i < attempts.length; i++) {
       const attempt = attempts[i]!;
@@ -111,8 +110,8 @@ export class HeldTasks implements AttemptOwner, TaskStarterOwner {
     this.#attemptEnded(attempt);
   }
 
-  settledExternally(attempt: Attempt, status: TaskStatus): void {
-    this.#parts.totals.settled([attempt], [{ id: attempt.id, status }]);
+  settledExternally(attempt: Attempt): void {
+    this.#parts.totals.settled([attempt], [{ id: attempt.id, status: "succeeded" }]);
     this.#parts.cycles.invalidate();
     this.#attemptEnded(attempt);
   }

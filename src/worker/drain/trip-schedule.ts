@@ -67,7 +67,7 @@ export class TripSchedule {
 
   /** Makes a check for cancels due now. */
   checkCancelsNow(): void {
-    this.cancelsChecked(Number.NEGATIVE_INFINITY);
+    this.cancelsChecked(-NEVER);
   }
 
   /** Until when settlements wait for more while handlers run, so that a budget of queries lasts for all of the time. */

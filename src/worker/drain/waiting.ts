@@ -87,10 +87,8 @@ export class Waiting {
     };
     signal?.addEventListener("abort", this.wake);
     const isShort = continuous === null;
-    const unsubscribeQueued = isShort ? notifier.onQueuedPassive(queued) : notifier.onQueued(queued);
-    const unsubscribeCanceled = isShort
-      ? notifier.onCanceledPassive(canceled)
-      : notifier.onCanceled(canceled);
+    const unsubscribeQueued = notifier.onQueued(queued, isShort);
+    const unsubscribeCanceled = notifier.onCanceled(canceled, isShort);
     return () => {
       unsubscribeQueued();
       unsubscribeCanceled();
