@@ -44,9 +44,7 @@ export class AssembledDrain implements DrainParts {
     this.stopAtMs = settings.deadlineMs - settings.reserveMs;
     this.bytes = new ByteBudget(settings);
     this.pools = makeSlotPools(settings, this.bytes);
-    const { maxQueries, deadlineMs, leaseMs } = settings;
-    const pools = this.pools.length;
-    this.queries = new QueryBudget({ maxQueries, pools, stopAtMs: this.stopAtMs, deadlineMs, leaseMs });
+    this.queries = new QueryBudget(this);
     this.totals = new DrainReporter(settings, this.queries.meter);
     this.waiting = new Waiting(settings);
     this.polls = pollsOf(settings);

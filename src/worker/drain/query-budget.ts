@@ -4,6 +4,8 @@ import { NEVER, NO_LIMIT } from "../../core/infinity.ts";
 import { monotonicMs } from "../../core/monotonic-clock.ts";
 import { QueryMeter } from "../../core/session/query-meter.ts";
 import type { QueryShare, SharedQueries } from "../handler/query-share.ts";
+import type { DrainSettings } from "./drain-settings.ts";
+import type { SlotPool } from "./slot-pool.ts";
 
 /** Most statements that settle everything that is held: the settlement, and the history of failures. */
 const SETTLE = 2;
@@ -16,15 +18,13 @@ const HANDLER_AHEAD = 4;
 /** Once no more than this share of the queries is left, a claim leaves those out. */
 const CLAIM_ONLY_SHARE = 2 / 3;
 
-export interface QueryPlan {
-  /** Most queries of the drain; `Infinity`: no limit. */
-  readonly maxQueries: number;
-  /** Slot pools: a claim has a statement for each. */
-  readonly pools: number;
-  /** When handlers are stopped, and when the drain must be over, on the monotonic clock. */
+/** The parts of a drain that its budget depends on. */
+export interface QueryBudgetParts {
+  readonly settings: Pick<DrainSettings, "maxQueries" | "deadlineMs" | "leaseMs">;
+  /** A claim has a statement for each. */
+  readonly pools: readonly SlotPool[];
+  /** When handlers are stopped, on the monotonic clock. */
   readonly stopAtMs: number;
-  readonly deadlineMs: number;
-  readonly leaseMs: number;
 }
 
 /**
@@ -38,18 +38,18 @@ export class QueryBudget implements SharedQueries {
   readonly #open = new Set<QueryShare>();
   /** The share of the handler that sent first. */
   #first: QueryShare | null = null;
-  readonly #plan: QueryPlan;
+  readonly #parts: QueryBudgetParts;
 
-  constructor(plan: QueryPlan) {
-    this.#plan = plan;
+  constructor(parts: QueryBudgetParts) {
+    this.#parts = parts;
   }
 
   get isLimited(): boolean {
-    return this.#plan.maxQueries !== NO_LIMIT;
+    return this.maxQueries !== NO_LIMIT;
   }
 
   get maxQueries(): number {
-    return this.#plan.maxQueries;
+    return this.#parts.settings.maxQueries;
   }
 
   /**
@@ -77,12 +77,12 @@ export class QueryBudget implements SharedQueries {
   }
 
   get left(): number {
-    return this.#plan.maxQueries - this.meter.sent;
+    return this.maxQueries - this.meter.sent;
   }
 
   /** Whether claims leave out what the drain can still ask at its end. */
   get isClaimOnly(): boolean {
-    return this.isLimited && this.left <= this.#plan.maxQueries * CLAIM_ONLY_SHARE;
+    return this.isLimited && this.left <= this.maxQueries * CLAIM_ONLY_SHARE;
   }
 
   /** Whether the tasks of a claim could be settled, and their leases renewed until the end. */
@@ -108,21 +108,21 @@ export class QueryBudget implements SharedQueries {
    */
   gatherMs(limited: boolean): number {
     if (!this.isLimited) return 0;
-    const { stopAtMs, leaseMs } = this.#plan;
+    const { settings, stopAtMs } = this.#parts;
     const trips = Math.floor((this.left - SETTLE - RESEND) / (SETTLE + this.#claim(limited)));
     const evenlyMs = trips > 0 ? (stopAtMs - monotonicMs()) / (trips + 1) : NEVER;
-    return Math.min(evenlyMs, leaseMs / 4);
+    return Math.min(evenlyMs, settings.leaseMs / 4);
   }
 
   /** Statements of a claim. */
   #claim(limited: boolean): number {
-    const takes = this.#plan.pools * (limited ? 2 : 1) + (limited ? 2 : 0);
+    const takes = this.#parts.pools.length * (limited ? 2 : 1) + (limited ? 2 : 0);
     return this.isClaimOnly && !limited ? takes : takes + RECOVER_AND_ASK;
   }
 
   /** Statements kept for held tasks: their settlement, and heartbeats if their leases do not outlast the drain. */
   get #reserve(): number {
-    const { deadlineMs, leaseMs } = this.#plan;
+    const { deadlineMs, leaseMs } = this.#parts.settings;
     const leftMs = deadlineMs - monotonicMs();
     return SETTLE + RESEND + (leaseMs > leftMs ? 0 : Math.ceil(leftMs / (leaseMs / 2)));
   }
