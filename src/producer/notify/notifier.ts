@@ -158,7 +158,7 @@ export class Notifier {
   }
 
   #leaveIfUnused(): void {
-    const users = [this.#waiters, this.#queuedListeners, this.#cancelListeners];
-    if (users.every(({ size }) => size === 0)) this.#shared.leave();
+    const listeners = this.#queuedListeners.size + this.#cancelListeners.size;
+    if (this.#waiters.size + listeners === 0) this.#shared.leave();
   }
 }

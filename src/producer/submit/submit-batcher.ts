@@ -56,8 +56,9 @@ export class SubmitBatcher {
     for (const parent of new Set(fresh.map((entry) => entry.parent))) {
       const siblings = fresh.filter((entry) => entry.parent === parent);
       // Apart, because a submit with a key may have to wait for a lock that the others do not need.
-      void this.#sendAll(siblings.filter(({ task }) => task.key === null));
-      void this.#sendAll(siblings.filter(({ task }) => task.key !== null));
+      const keyless = siblings.filter(({ task }) => task.key === null);
+      const keyed = siblings.filter(({ task }) => task.key !== null);
+      for (const entries of [keyless, keyed]) if (entries.length > 0) void this.#sendAll(entries);
     }
   }
 

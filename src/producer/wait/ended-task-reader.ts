@@ -88,8 +88,9 @@ export class EndedTaskReader {
   /** Sends the rows that are requested, unless a read was sent less than `OVERLAP_MS` ago and is in flight. */
   flush(): void {
     this.#isScheduled = false;
+    if (this.#unsent.size === 0) return;
     const nowMs = performance.now();
-    if (this.#unsent.size === 0 || nowMs < this.#busyUntilMs) return;
+    if (nowMs < this.#busyUntilMs) return;
     const rows: RequestedRow[] = [];
     const distinct = new Set<unknown>();
     for (const [ref, row] of this.#unsent) {

@@ -66,8 +66,9 @@ export class Poller {
   #flush(): void {
     this.#isScheduled = false;
     this.#reader.flush();
+    if (this.#due.size === 0) return;
     const nowMs = performance.now();
-    if (this.#due.size === 0 || nowMs < this.#busyUntilMs) return;
+    if (nowMs < this.#busyUntilMs) return;
     const refs: WaitRef[] = [];
     const waits: PendingWait[] = [];
     for (const wait of this.#waits) {

@@ -85,7 +85,7 @@ export class CycleComposer {
 
   apply(cycle: Cycle, [settled, claimed]: CycleAnswer): void {
     this.#applySettled(cycle.attempts, settled, claimed);
-    this.#applyStarts(cycle.starts, settled.slice(cycle.attempts.length));
+    if (cycle.starts.length > 0) this.#applyStarts(cycle.starts, settled.slice(cycle.attempts.length));
     if (claimed !== null) this.#applyClaimed(claimed, cycle);
   }
 

@@ -195,7 +195,7 @@ export class HeldTasks implements AttemptOwner, TaskStarterOwner {
 
   /** Counts everything as lost, also the `unanswered` attempts of a settlement: the drain is over without an answer. */
   giveUp(unanswered: readonly Attempt[] = []): void {
-    this.lose(() => true);
+    if (!this.isEmpty) this.lose(() => true);
     for (const attempt of [...unanswered, ...this.outbox.take()]) this.#parts.totals.lost(attempt);
   }
 

@@ -61,13 +61,18 @@ export class StartGate {
     if (this.#suspects.size === 0) return true;
     const most = this.#maxCalls(hasStarted);
     if (isSuspect(attempt)) return this.#running.size < Math.min(most, this.#maxCallsWith(attempt));
-    return this.#running.size < most && ![...this.#suspects].some(isWaiting);
+    return this.#running.size < most && this.#waiting().length === 0;
+  }
+
+  /** The suspects that have not started. There is rarely any suspect. */
+  #waiting(): readonly Attempt[] {
+    return this.#suspects.size === 0 ? [] : [...this.#suspects].filter(isWaiting);
   }
 
   /** The attempts whose starts the round trip that is composed now announces. */
   startsToAnnounce(): Attempt[] {
     const starts = this.#pools.map((pool) => pool.nextStarts());
-    const waiting = [...this.#suspects].filter(isWaiting);
+    const waiting = this.#waiting();
     if (waiting.length > 0) return this.#suspectsToAnnounce(waiting);
     return this.#running.size >= this.#maxCalls(hasStarted) ? [] : starts.flat();
   }
@@ -95,7 +100,7 @@ export class StartGate {
 
   /** Whether slots are free and tasks are ready, and none can start before a round trip announces it. */
   get needsAnnouncement(): boolean {
-    const waiting = [...this.#suspects].filter(isWaiting);
+    const waiting = this.#waiting();
     if (waiting.length > 0) return this.#suspectsToAnnounce(waiting).length > 0;
     if (this.#running.size >= this.#maxCalls(hasStarted)) return false;
     return this.#pools.some(({ hasFreeSlot, ready }) => hasFreeSlot && ready.isAllUnannounced);
