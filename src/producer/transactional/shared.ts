@@ -44,31 +44,44 @@ export function transactionalCalls(internals: WadiInternals, transport: Transpor
       answer(() => {
         const prepared = submitter.prepare({ task, payload, options });
         const read = ([submitted]: SubmittedTask[]) => refuseRejected(prepared, submitted!);
-        const operation = submitOperation(internals, transport, [prepared], read);
-        return sendValid(transport, task, [prepared], operation, { id: prepared.columns.id });
+        return submitAll(internals, transport, task, [prepared], read, { id: prepared.columns.id });
       }),
     submitMany: (task, entries) =>
       answer(() => {
         const prepared = submitter.prepareMany(task, entries);
         const read = (submitted: SubmittedTask[]) => refuseOtherNames(prepared, submitted);
-        const operation = submitOperation(internals, transport, prepared, read);
-        return sendValid(transport, task, prepared, operation, {
-          ids: prepared.map(({ columns }) => columns.id),
-        });
+        const ids = prepared.map(({ columns }) => columns.id);
+        return submitAll(internals, transport, task, prepared, read, { ids });
       }),
     cancel: (id) => answer(() => transport.send(cancelOperation(internals, byId(id)))),
     cancelByKey: (key) => answer(() => transport.send(cancelOperation(internals, byKey(key)))),
   };
 }
 
-/** Sends once the payloads are known to be valid. */
-function sendValid<T>(
+/** Sends once the payloads are known to be valid, and announces the tasks once their rows are read. */
+function submitAll<T>(
+  { session, submitter }: WadiInternals,
   transport: Transport,
   task: string | AnyTaskDefinition,
   prepared: readonly NewTask[],
-  operation: Operation<T>,
+  read: (submitted: SubmittedTask[]) => T,
   ids: object,
 ): Maybe<unknown> {
+  const { target } = session;
+  const parts = splitTasks(prepared, session.executor.limits).map((part) => submit(target, part));
+  const { name, statements, decode } = combine("submit", parts);
+  const submission: Operation<T> = {
+    name,
+    statements,
+    decode: (results) => {
+      const submitted = decode(results).flat();
+      submitter.announce(submitted, prepared);
+      return read(submitted);
+    },
+  };
+  const operation = transport.readsAfterCommit
+    ? fenceTakenKeys(target, prepared, submission, { rejects: true })
+    : submission;
   const pending = validateEntries(task, prepared);
   if (pending.length === 0) return transport.send(operation, ids);
   const validated = Promise.all(pending);
@@ -78,28 +91,6 @@ function sendValid<T>(
     `the payload schema of "${(task as AnyTaskDefinition).name}" is asynchronous, ` +
       "and this transaction is synchronous; use a synchronous schema",
   );
-}
-
-/** Announces the tasks once their rows are read. */
-function submitOperation<T>(
-  { session, submitter }: WadiInternals,
-  { readsAfterCommit }: Transport,
-  tasks: readonly NewTask[],
-  read: (submitted: SubmittedTask[]) => T,
-): Operation<T> {
-  const { target } = session;
-  const parts = splitTasks(tasks, session.executor.limits).map((part) => submit(target, part));
-  const { statements, decode } = combine("submit", parts);
-  const operation: Operation<T> = {
-    name: "submit",
-    statements,
-    decode: (results) => {
-      const submitted = decode(results).flat();
-      submitter.announce(submitted, tasks);
-      return read(submitted);
-    },
-  };
-  return readsAfterCommit ? fenceTakenKeys(target, tasks, operation, { rejects: true }) : operation;
 }
 
 /** Reports that a running task may have been asked to stop: it is not known whether that will be committed. */

@@ -65,11 +65,11 @@ export class Drain {
 
   /** What it is doing now. */
   get status(): DrainStatus {
-    const { held, pools, totals, snapshot } = this.#parts;
+    const { held, totals, snapshot } = this.#parts;
     return {
       running: held.running.names,
       ready: held.ready,
-      slots: pools.reduce((sum, { slots }) => sum + slots, 0),
+      slots: held.gate.slots,
       totals: totals.summary(snapshot.last),
     };
   }

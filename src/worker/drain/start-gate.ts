@@ -3,7 +3,6 @@
 import { NO_LIMIT } from "../../core/infinity.ts";
 import { byClaimOrder } from "../../core/operations/claim-result.ts";
 import type { Start } from "../../core/operations/settle.ts";
-import type { Task } from "../../core/task.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import type { SlotPool } from "./slot-pool.ts";
 
@@ -18,14 +17,15 @@ import type { SlotPool } from "./slot-pool.ts";
  */
 export class StartGate {
   readonly #pools: readonly SlotPool[];
-  readonly #slots: number;
+  /** Those of all pools. */
+  readonly slots: number;
   readonly #running: { readonly size: number };
   /** In the order of their claims. */
   readonly #suspects = new Set<Attempt>();
 
   constructor(pools: readonly SlotPool[], running: { readonly size: number }) {
     this.#pools = pools;
-    this.#slots = pools.reduce((sum, { slots }) => sum + slots, 0);
+    this.slots = pools.reduce((sum, { slots }) => sum + slots, 0);
     this.#running = running;
   }
 
@@ -37,8 +37,14 @@ export class StartGate {
     this.#suspects.delete(attempt);
   }
 
-  #maxCallsWith({ task }: Attempt): number {
-    return maxCallsWith(task, this.#slots);
+  /**
+   * Most calls at once while this task runs, its call included. A task whose worker vanished once runs among half as
+   * many as there are slots; if it may not crash again, or has crashed twice, it runs alone.
+   */
+  #maxCallsWith({ task: { crashes, maxCrashes, attempt, maxAttempts } }: Attempt): number {
+    if (crashes === 0) return NO_LIMIT;
+    const mayCrashAgain = crashes === 1 && attempt < maxAttempts && (maxCrashes === null || maxCrashes > 2);
+    return mayCrashAgain ? Math.max(1, this.slots >> 1) : 1;
   }
 
   /** Most calls at once, for the suspects for which `matches` is true. */
@@ -105,16 +111,6 @@ export class StartGate {
     if (this.#running.size >= this.#maxCalls(hasStarted)) return false;
     return this.#pools.some(({ hasFreeSlot, ready }) => hasFreeSlot && ready.isAllUnannounced);
   }
-}
-
-/**
- * Most calls at once while this task runs, its call included. A task whose worker vanished once runs among half as
- * many as there are slots; if it may not crash again, or has crashed twice, it runs alone.
- */
-function maxCallsWith({ crashes, maxCrashes, attempt, maxAttempts }: Task, slots: number): number {
-  if (crashes === 0) return NO_LIMIT;
-  const mayCrashAgain = crashes === 1 && attempt < maxAttempts && (maxCrashes === null || maxCrashes > 2);
-  return mayCrashAgain ? Math.max(1, slots >> 1) : 1;
 }
 
 function isSuspect({ task }: Attempt): boolean {
