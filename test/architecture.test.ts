@@ -124,7 +124,6 @@ const LOOKS_PAST_THE_WEB = [
   "src/worker/drain/next-turn.ts", // setImmediate, where there is one
   "src/worker/drain/event-loop-monitor.ts", // the CPU time of the process
   "src/worker/run/stop-signals.ts", // the process whose signals stop a worker
-  "src/worker/run/duplicate-workers.ts", // only in the advice of a message
 ];
 
 it("core, producer, worker, http and opentelemetry use Web globals only, except the files that say so", () => {

@@ -30,12 +30,13 @@ export function checkOptions<Checked>(
   checks: Checks<Checked>,
   prefix = "",
 ): Checked {
-  onlyKnown(what, options, Object.keys(checks), prefix === "" ? undefined : what);
-  const values = Object.entries<Check<unknown>>(checks).map(([option, check]) => [
-    option,
-    check(prefix + option, options?.[option as never]),
-  ]);
-  return Object.fromEntries(values) as Checked;
+  const names = Object.keys(checks) as (keyof Checked & string)[];
+  onlyKnown(what, options, names, prefix === "" ? undefined : what);
+  const checked: Partial<Checked> = {};
+  for (const option of names) {
+    checked[option] = checks[option](prefix + option, options?.[option as never]);
+  }
+  return checked as Checked;
 }
 
 /** An integer; `fallback` if it is not given. */

@@ -28,9 +28,9 @@ export function checkIndexed(option: string, text: string, maxBytes = MAX_INDEXE
 
 /** Checks texts that share an index entry: each may be short enough while all of them together are too long. */
 export function checkIndexedTogether(texts: Readonly<Record<string, string>>): void {
-  const given = Object.entries(texts).filter(([, text]) => text !== "");
-  const chars = given.reduce((sum, [, text]) => sum + text.length, 0);
+  const chars = Object.values(texts).reduce((sum, { length }) => sum + length, 0);
   if (chars * 3 <= MAX_INDEXED_BYTES) return;
+  const given = Object.entries(texts).filter(([, text]) => text !== "");
   const sizes = given.map(([option, text]) => [option, byteLength(text)] as const);
   const bytes = sizes.reduce((sum, [, size]) => sum + size, 0);
   if (bytes <= MAX_INDEXED_BYTES) return;

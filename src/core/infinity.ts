@@ -4,4 +4,4 @@
 export const NEVER = Number.POSITIVE_INFINITY;
 
 /** The limit of what is not limited. */
-export const NO_LIMIT = Number.POSITIVE_INFINITY;
+export const NO_LIMIT = NEVER;

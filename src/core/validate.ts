@@ -4,6 +4,7 @@
 
 import { InvalidArgument } from "./errors/errors.ts";
 import { checkIndexed } from "./index-limits.ts";
+import { NO_LIMIT } from "./infinity.ts";
 import { isRecord } from "./json/is-record.ts";
 import { unknownOptionAdvice } from "./unknown-option-advice.ts";
 
@@ -20,10 +21,9 @@ export function show(value: unknown): string {
 }
 
 /** Checks an integer option; the message names the option, the rule and the value. */
-export function integer(option: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
+export function integer(option: string, value: unknown, min: number, max = NO_LIMIT): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
-    const rule =
-      max === Number.MAX_SAFE_INTEGER ? `an integer >= ${min}` : `an integer from ${min} to ${max}`;
+    const rule = max === NO_LIMIT ? `an integer >= ${min}` : `an integer from ${min} to ${max}`;
     throw new InvalidArgument(`${option} must be ${rule}, got ${show(value)}`);
   }
   return value;

@@ -47,7 +47,7 @@ export class SchemaMismatch extends WadiError {
     super(
       "SCHEMA_MISMATCH",
       `the tables are in schema ${names} of this database and not ${here}; pass that schema to the driver, ` +
-        "or call migrate({ secondInstallation: true }) once for a second set of tables",
+        "or call migrate({ secondInstallation: true }) for a second set of tables",
     );
     this.schemas = schemas;
   }

@@ -53,15 +53,18 @@ function readProperty(value: object, key: string): unknown {
   return unlessThrown(() => (value as Record<string, unknown>)[key]);
 }
 
-/** Whether the value is an error, of this realm or another, or an object with a message. */
+/** Whether the value is an Error, of this realm or another. */
+export function isError(value: unknown): value is Error {
+  const tag = () => Object.prototype.toString.call(value);
+  return unlessThrown(() => value instanceof Error || tag() === "[object Error]") ?? false;
+}
+
+/** Whether the value is an error, or an object with a message. */
 export function isErrorLike(value: unknown): value is object {
-  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
-  try {
-    if (value instanceof Error || Object.prototype.toString.call(value) === "[object Error]") return true;
-  } catch {
-    return false; // a hostile proxy
-  }
-  return typeof readProperty(value, "message") === "string";
+  return (
+    isError(value) ||
+    (Object(value) === value && typeof readProperty(value as object, "message") === "string")
+  );
 }
 
 /** Describes an error in a bounded size. Never throws. */
@@ -129,9 +132,6 @@ function kindOf(error: object): string {
 function stackOf(error: object, message: unknown, maxLength: number): string {
   const stack = readProperty(error, "stack");
   if (typeof stack !== "string" || maxLength <= 0) return "";
-  if (typeof message !== "string" || message.length <= MAX_NAME || !stack.includes(message)) {
-    return cleanText(stack, maxLength);
-  }
-  const at = stack.indexOf(message);
-  return cleanText(`${stack.slice(0, at)}...${stack.slice(at + message.length)}`, maxLength);
+  const isLong = typeof message === "string" && message.length > MAX_NAME;
+  return cleanText(isLong ? stack.replace(message, "...") : stack, maxLength);
 }

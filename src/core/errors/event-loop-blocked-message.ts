@@ -35,8 +35,8 @@ export function blockedMessage(
       : `handlers of ${[...new Set(running)].join(", ")} were running${idsOf(tasks)}`;
   const advice =
     cpuMs !== null && wasKeptFromComputing(blockedMs, cpuMs)
-      ? `the process computed for only ${Math.round(cpuMs)} ms of it, so the machine is oversubscribed or suspended ` +
-        "the process, or a handler waits in a synchronous call; give it more CPU, lower concurrency, or raise leaseMs"
+      ? `the process computed for only ${Math.round(cpuMs)} ms of it, so the machine is oversubscribed, or ` +
+        "a handler waits in a synchronous call; give it more CPU, lower concurrency, or raise leaseMs"
       : "move long computations to a thread, or raise leaseMs";
   const block = `the event loop stood still for ${blockedMs} ms of a lease of ${leaseMs} ms while ${who}`;
   return `${block}${leftOf(leaseLeftMs)}; ${advice}`;

@@ -35,7 +35,7 @@ export class AlreadyExists extends WadiError {
             'use another key, or conflict "reuse" or "replace"'
         : `key "${key}" belongs to task ${taskId} ${existing === null ? "of another name" : `("${existing}")`}, ` +
             `not to "${submitted}"; put the name into the key, such as "${submitted}:${key}", ` +
-            "or share keys between names with new Wadi(executor, { keysAcrossNames: true })",
+            "or pass keysAcrossNames: true to new Wadi",
     );
     this.key = key;
     this.taskId = taskId;

@@ -30,9 +30,8 @@ export class QueryLimit extends WadiError {
   constructor(maxQueries: number) {
     super(
       "QUERY_LIMIT",
-      `nothing was sent: the drain reserves the rest of its maxQueries of ${maxQueries} to settle the tasks it ` +
-        "holds; let this error end the attempt so that the task is tried again, or raise maxQueries if the platform " +
-        "permits it",
+      `nothing was sent: the drain keeps the rest of its maxQueries of ${maxQueries} for settling; ` +
+        "let this error end the attempt, which is then tried again, or raise maxQueries",
       { retryable: true },
     );
   }

@@ -75,8 +75,7 @@ function isTooOld(executor: Executor, error: unknown): boolean {
 
 function tooOld(cause: unknown): Unsupported {
   return new Unsupported(
-    "Wadi needs SQLite 3.42 or later, and the engine of this database is older; " +
-      "upgrade it, or the client that bundles it",
+    "Wadi needs SQLite 3.42 or later; upgrade the engine of this database, or the client that bundles it",
     { cause },
   );
 }

@@ -124,16 +124,12 @@ function updateSizes(
   nowMs: number,
 ): SizeTracking {
   const { measures, pausedUntilMs } = before;
-  if (!measures) {
-    return isShort && nowMs >= pausedUntilMs
-      ? { measures: true, bytes: 0, pausedUntilMs }
-      : { ...NO_SIZES, pausedUntilMs };
-  }
+  if (!measures) return { bytes: 0, measures: isShort && nowMs >= pausedUntilMs, pausedUntilMs };
   let bytes = 0;
   for (const task of skipped) if (task.bytes <= maxBytes) bytes = Math.max(bytes, task.bytes);
   for (const row of claimed) bytes = Math.max(bytes, rowBytes(row));
-  if (bytes * wanted > maxBytes) return { measures: true, bytes, pausedUntilMs };
-  if (skipped.length > 0) return { measures: true, bytes: 0, pausedUntilMs };
+  if (bytes * wanted > maxBytes) return { bytes, measures, pausedUntilMs };
+  if (skipped.length > 0) return { bytes: 0, measures, pausedUntilMs };
   return { ...NO_SIZES, pausedUntilMs: before.bytes > 0 ? pausedUntilMs : nowMs + PAUSE_MS };
 }
 

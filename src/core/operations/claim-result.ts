@@ -25,19 +25,22 @@ export interface RecoveredTask {
   readonly status: TaskStatus;
 }
 
-/** The claimed tasks, with what only the worker needs to know of each, in the same order. */
-interface ClaimedTasks {
-  /** By priority, due time and id. */
-  readonly tasks: Task[];
-  /** The length of each task's payload as JSON text. */
-  readonly bytes: number[];
-  /** The concurrency key that limits each task over the whole fleet; empty if there is none. */
-  readonly limitKeys: string[];
-  /** Whether each task must not start before a settlement announced it. */
-  readonly onHold: boolean[];
+/** A claimed task, with what only the worker needs to know of it. */
+export interface ClaimedTask {
+  readonly task: Task;
+  /** The length of its payload as JSON text. */
+  readonly bytes: number;
+  /** The concurrency key that limits it over the whole fleet; empty if there is none. */
+  readonly limitKey: string;
+  /** Whether it must not start before a settlement announced it. */
+  readonly isOnHold: boolean;
 }
 
-export interface ClaimResult extends ClaimedTasks, SizeReport {
+export interface ClaimResult extends SizeReport {
+  /** By priority, due time and id. */
+  readonly tasks: Task[];
+  /** The same tasks. */
+  readonly claimed: readonly ClaimedTask[];
   /** Tasks whose lease expired, each with its new status. */
   readonly recovered: readonly RecoveredTask[];
   /** When the next task of the lanes is due or the next lease of any task expires; null if there is neither. */
@@ -62,19 +65,23 @@ export interface ClaimResult extends ClaimedTasks, SizeReport {
 /** Reads a whole claim. `next` is the row of `select_next_due`. */
 export function decodeClaim(
   recovered: readonly Row[],
-  claimed: readonly Row[],
+  claimedRows: readonly Row[],
   next: Row,
   unhandled: readonly Row[] | null,
   resent: boolean,
 ): ClaimResult {
+  const claimed = decodeClaimed(claimedRows);
   // For keys at their concurrency limit no time is known, which the largest number stands for.
   const due = [next.run_at_ms, next.lease_until_ms, next.limited_at_ms]
     .filter((ms) => ms !== null)
     .map(Number)
     .filter((ms) => ms < Number.MAX_SAFE_INTEGER); // drops NaN too: another SDK may have stored text as a time
   return {
-    ...decodeClaimed(claimed),
-    ...{ sizes: NO_SIZES, skippedLarge: false, oversized: [] },
+    tasks: claimed.map(({ task }) => task),
+    claimed,
+    sizes: NO_SIZES,
+    skippedLarge: false,
+    oversized: [],
     recovered: recovered.map(decodeRecovered),
     nextDueAtMs: due.length === 0 ? null : Math.ceil(Math.min(...due)),
     nowMs: numberOrNull(next.now_ms)!,
@@ -101,9 +108,9 @@ export function isClaimedRow({ id }: Row): boolean {
   return id !== undefined;
 }
 
-function decodeClaimed(rows: readonly Row[]): ClaimedTasks {
+function decodeClaimed(rows: readonly Row[]): ClaimedTask[] {
   // RETURNING promises no order.
-  const claimed = rows
+  return rows
     .filter(isClaimedRow)
     .map((row) => ({
       task: decodeTask(row),
@@ -112,12 +119,6 @@ function decodeClaimed(rows: readonly Row[]): ClaimedTasks {
       isOnHold: row.hold === row.worker_id,
     }))
     .sort((a, b) => byClaimOrder(a.task, b.task));
-  return {
-    tasks: claimed.map(({ task }) => task),
-    bytes: claimed.map(({ bytes }) => bytes),
-    limitKeys: claimed.map(({ limitKey }) => limitKey),
-    onHold: claimed.map(({ isOnHold }) => isOnHold),
-  };
 }
 
 function decodeRecovered({ id, name, queue, attempt, status }: Row): RecoveredTask {

@@ -10,7 +10,7 @@ const ADVICE: Record<ErrorClass, string> = {
     "check that it runs and that the client points at its primary",
   denied:
     "the database does not accept this client or its writes; " +
-    "check the user, password or token, and that the database is not opened read-only",
+    "check the user, password or token, and that it is not opened read-only",
   unusable: "the client cannot be used: it was closed, or made without a database; its cause says which",
   "missing-schema":
     "its tables are missing and could not be created; " +

@@ -157,7 +157,7 @@ export class Session {
   ): Promise<readonly Row[][]> {
     const { executor } = this;
     const guard = this.versionGuard(statements);
-    const guarded = [...guard, ...statements];
+    const guarded = guard.length === 0 ? statements : [...guard, ...statements];
     meter?.count(guarded.length + sendsMore);
     if (guarded.length === 1 && this.#isVerified && !send) return [await executor.run(guarded[0]!, options)];
     const results = await (send === undefined

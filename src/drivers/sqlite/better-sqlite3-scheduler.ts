@@ -7,7 +7,7 @@ import { type BetterSqlite3Like, isInTransaction } from "./better-sqlite3-client
 import { isLocked } from "./better-sqlite3-errors.ts";
 import { runInTransaction } from "./better-sqlite3-interactive-transaction.ts";
 import { DEFAULT_BUSY_TIMEOUT_MS, retryWhileBusy } from "./busy-retry.ts";
-import { type Begin, GroupCommit } from "./group-commit.ts";
+import { type Begin, commitGroup } from "./group-commit.ts";
 import { type GroupMember, GroupQueue, type Outcome } from "./group-queue.ts";
 import { refusedInTransaction } from "./sqlite-errors.ts";
 
@@ -19,8 +19,6 @@ export interface SchedulerOptions {
   readonly busyTimeoutMs: number | undefined;
 }
 
-const MAX_GROUP_STATEMENTS = 1000;
-
 /**
  * Runs the calls of one executor on a better-sqlite3 handle: concurrent calls in groups, interactive transactions
  * exclusively, and both once other connections have released their locks.
@@ -29,13 +27,10 @@ export class BetterSqlite3Scheduler {
   readonly #db: BetterSqlite3Like;
   readonly #handle: BorrowedHandle;
   readonly #busyTimeoutMs: number;
-  readonly #commit: GroupCommit;
-  readonly #writes = new GroupQueue(
-    (group) => this.#runGroup(group, "begin immediate"),
-    MAX_GROUP_STATEMENTS,
-  );
+  readonly #skipsSync: boolean;
+  readonly #writes = new GroupQueue((group) => this.#runGroup(group, "begin immediate"));
   // Apart from the writes, because a read need not wait for a lock that another process holds.
-  readonly #reads = new GroupQueue((group) => this.#runGroup(group, "begin"), MAX_GROUP_STATEMENTS);
+  readonly #reads = new GroupQueue((group) => this.#runGroup(group, "begin"));
   /** Other handles on the same file, whose transactions were passed to `openTransaction`. */
   readonly #otherHandles = new WeakMap<object, BorrowedHandle>();
   /** Pending while `transaction` uses the handle exclusively. */
@@ -45,7 +40,7 @@ export class BetterSqlite3Scheduler {
     this.#db = db;
     this.#handle = new BorrowedHandle(db, pragmas);
     this.#busyTimeoutMs = busyTimeoutMs ?? (this.#handle.busyTimeoutMs || DEFAULT_BUSY_TIMEOUT_MS);
-    this.#commit = new GroupCommit(this.#handle, isLocked, skipsSync);
+    this.#skipsSync = skipsSync;
   }
 
   /**
@@ -103,7 +98,8 @@ export class BetterSqlite3Scheduler {
   }
 
   #runGroup(group: readonly GroupMember[], begin: Begin): Outcome[] | Promise<Outcome[]> {
-    const work = () => this.#handle.withoutLockWait(() => this.#commit.run(group, begin));
+    const handle = this.#handle;
+    const work = () => handle.withoutLockWait(() => commitGroup(handle, group, begin, this.#skipsSync));
     try {
       if (this.#exclusiveUse === undefined) return work();
     } catch (error) {

@@ -13,6 +13,9 @@ export interface GroupMember {
 /** The result of one member of a group that was committed. */
 export type Outcome = { results: Row[][] } | { error: unknown };
 
+/** Most statements of a group, except that a single member may have more. */
+const MAX_STATEMENTS = 1000;
+
 type Execute = (group: readonly GroupMember[]) => readonly Outcome[] | Promise<readonly Outcome[]>;
 
 /**
@@ -20,18 +23,16 @@ type Execute = (group: readonly GroupMember[]) => readonly Outcome[] | Promise<r
  * a commit.
  *
  * A group is closed in the microtask after its first member, so a single caller does not wait. A group has at most
- * `maxStatements` (a larger member is a group by itself); between full groups the event loop gets a turn. If `execute`
+ * `MAX_STATEMENTS` (a larger member is a group by itself); between full groups the event loop gets a turn. If `execute`
  * fails, nothing of the group was committed and all its members reject.
  */
 export class GroupQueue {
   readonly #execute: Execute;
-  readonly #maxStatements: number;
   #waiting: GroupMember[] = [];
   #flushing: Promise<void> | undefined;
 
-  constructor(execute: Execute, maxStatements: number) {
+  constructor(execute: Execute) {
     this.#execute = execute;
-    this.#maxStatements = maxStatements;
   }
 
   /** Adds a member, which is settled once its group is committed. */
@@ -66,7 +67,7 @@ export class GroupQueue {
     let count = 0;
     const end = waiting.findIndex((member, index) => {
       count += member.statements.length;
-      return index > 0 && count > this.#maxStatements;
+      return index > 0 && count > MAX_STATEMENTS;
     });
     this.#waiting = end === -1 ? [] : waiting.slice(end);
     return end === -1 ? waiting : waiting.slice(0, end);

@@ -13,13 +13,8 @@ const IDLE_MS = 60_000;
 /** How soon a lost connection is opened again. */
 const RECONNECT: Backoff = { baseMs: 1000, capMs: 30_000 };
 
-export interface ChannelOptions {
-  readonly name: string;
-  /** Those for whom it is open. */
-  readonly users: { readonly size: number };
-  /** A null payload: the connection was opened, or lost because of `error`, so notifications may have been missed. */
-  readonly onNotification: (payload: string | null, error?: unknown) => void;
-}
+/** A null payload: the connection was opened, or lost because of `error`, so notifications may have been missed. */
+type OnNotification = (payload: string | null, error?: unknown) => void;
 
 /**
  * A connection that listens to one channel of the database. It is opened by its first user, opened again while it has
@@ -27,7 +22,9 @@ export interface ChannelOptions {
  */
 export class ChannelConnection {
   readonly #executor: Executor;
-  readonly #options: ChannelOptions;
+  readonly #name: string;
+  readonly #onNotification: OnNotification;
+  #users = 0;
   #link: Promise<(() => void) | undefined> | undefined;
   #reconnectTimer: ReturnType<typeof setTimeout> | undefined;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
@@ -36,17 +33,23 @@ export class ChannelConnection {
   #isClosed = false;
   #state: WakeSource = "local";
 
-  constructor(executor: Executor, options: ChannelOptions) {
+  constructor(executor: Executor, name: string, onNotification: OnNotification) {
     this.#executor = executor;
-    this.#options = options;
+    this.#name = name;
+    this.#onNotification = onNotification;
   }
 
   get state(): WakeSource {
     return this.#state;
   }
 
+  addUser(): void {
+    this.#users++;
+    this.#open();
+  }
+
   /** There is a user: connects unless it is connected, or connecting. */
-  open(): void {
+  #open(): void {
     clearTimeout(this.#idleTimer);
     if (this.#executor.listen === undefined || this.#isClosed) return;
     if (this.#link !== undefined || this.#reconnectTimer !== undefined) return;
@@ -60,8 +63,8 @@ export class ChannelConnection {
   }
 
   /** A user has left. Without users it does not reconnect, and no timer keeps the process alive. */
-  closeWhenUnused(): void {
-    if (this.#options.users.size > 0) return;
+  removeUser(): void {
+    if (--this.#users > 0) return;
     clearTimeout(this.#reconnectTimer);
     this.#reconnectTimer = undefined;
     if (this.#link === undefined) return;
@@ -88,24 +91,23 @@ export class ChannelConnection {
   }
 
   #connect(): void {
-    const { name, users, onNotification } = this.#options;
     this.#state = "polling";
     const lost = (error: unknown = new Error("the connection that listened was lost")) => {
       if (this.#link !== link) return;
       this.#link = undefined;
       clearTimeout(this.#idleTimer);
-      this.#state = users.size > 0 ? "polling" : "local";
+      this.#state = this.#users > 0 ? "polling" : "local";
       this.#retryAtMs = Date.now() + backoffDelay(RECONNECT, ++this.#failures);
-      if (users.size > 0) this.open();
-      onNotification(null, error);
+      if (this.#users > 0) this.#open();
+      this.#onNotification(null, error);
     };
-    const opened = this.#executor.listen!([name], (_, payload) => onNotification(payload), lost);
+    const opened = this.#executor.listen!([this.#name], (_, payload) => this.#onNotification(payload), lost);
     const link = opened.then(
       (stop) => {
         if (this.#link !== link) return stop; // disconnected in the meantime, which calls it
         this.#failures = 0;
         this.#state = "listening";
-        onNotification(null);
+        this.#onNotification(null);
         return stop;
       },
       (error) => {

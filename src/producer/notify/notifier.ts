@@ -21,9 +21,7 @@ export class Notifier {
   readonly #waiters = new Map<string, Set<() => void>>();
   readonly #gapListeners = new Set<() => void>();
   readonly #queuedListeners = new Set<QueuedListener>();
-  readonly #passiveQueuedListeners = new Set<QueuedListener>();
   readonly #cancelListeners = new Set<CancelListener>();
-  readonly #passiveCancelListeners = new Set<CancelListener>();
   readonly #done: ChannelConnection;
   readonly #queued: ChannelConnection;
   readonly #canceled: ChannelConnection;
@@ -36,21 +34,15 @@ export class Notifier {
       queued: (queues) => this.#deliverQueued(queues),
       canceled: (ids) => this.#deliverCanceled(ids),
     });
-    this.#done = new ChannelConnection(executor, {
-      name: "cairnq_done",
-      users: this.#waiters,
-      onNotification: (id) => (id === null ? this.#deliverGap() : this.#deliverDone([id])),
-    });
-    this.#queued = new ChannelConnection(executor, {
-      name: "cairnq_queued",
-      users: this.#queuedListeners,
-      onNotification: (queue, error) => this.#deliverQueued(queue === null ? null : [queue], error),
-    });
-    this.#canceled = new ChannelConnection(executor, {
-      name: "wadi_canceled",
-      users: this.#cancelListeners,
-      onNotification: (id) => this.#deliverCanceled(id === null ? null : [id]),
-    });
+    this.#done = new ChannelConnection(executor, "cairnq_done", (id) =>
+      id === null ? this.#deliverGap() : this.#deliverDone([id]),
+    );
+    this.#queued = new ChannelConnection(executor, "cairnq_queued", (queue, error) =>
+      this.#deliverQueued(queue === null ? null : [queue], error),
+    );
+    this.#canceled = new ChannelConnection(executor, "wadi_canceled", (id) =>
+      this.#deliverCanceled(id === null ? null : [id]),
+    );
   }
 
   /** Where notifications of new and of ended tasks come from at present, at the least. */
@@ -73,19 +65,19 @@ export class Notifier {
   /** Wakes the waits of this process for these tasks. Call it once they are terminal in the database. */
   done(ids: readonly string[]): void {
     this.#deliverDone(ids);
-    this.#shared.done(ids);
+    this.#shared.send((receiver) => receiver.done(ids));
   }
 
   /** Wakes the idle workers of this process. Call it once the database has the tasks, also if they are due later. */
   queued(queues: readonly string[] | null): void {
     this.#deliverQueued(queues);
-    this.#shared.queued(queues);
+    this.#shared.send((receiver) => receiver.queued(queues));
   }
 
   /** Reports cancel requests to the workers of this process. Call it once the database has them. */
   canceled(ids: readonly string[] | null): void {
     this.#deliverCanceled(ids);
-    this.#shared.canceled(ids);
+    this.#shared.send((receiver) => receiver.canceled(ids));
   }
 
   /**
@@ -96,11 +88,11 @@ export class Notifier {
     const waiters = this.#waiters.get(id) ?? new Set();
     this.#waiters.set(id, waiters.add(onDone));
     this.#shared.join();
-    this.#done.open();
+    this.#done.addUser();
     return () => {
-      waiters.delete(onDone);
+      if (!waiters.delete(onDone)) return;
       if (waiters.size === 0 && this.#waiters.get(id) === waiters) this.#waiters.delete(id);
-      this.#done.closeWhenUnused();
+      this.#done.removeUser();
       this.#leaveIfUnused();
     };
   }
@@ -115,27 +107,17 @@ export class Notifier {
     this.#gapListeners.add(listener);
   }
 
-  /** Calls `listener` when queues got tasks, until the returned function is called. Keeps a connection open. */
-  onQueued(listener: QueuedListener): () => void {
-    return this.#listen(this.#queuedListeners, listener, this.#queued);
-  }
-
-  /** `onQueued` for a short time: uses a connection that is open, and opens none. */
-  onQueuedPassive(listener: QueuedListener): () => void {
-    return this.#listen(this.#passiveQueuedListeners, listener);
-  }
-
   /**
-   * Calls `listener` when running tasks were asked to stop, until the returned function is called. Keeps a connection
-   * open.
+   * Calls `listener` when queues got tasks, until the returned function is called. Keeps a connection open, unless it
+   * is passive: then it only uses one that is open.
    */
-  onCanceled(listener: CancelListener): () => void {
-    return this.#listen(this.#cancelListeners, listener, this.#canceled);
+  onQueued(listener: QueuedListener, isPassive = false): () => void {
+    return this.#listen(this.#queuedListeners, listener, isPassive ? null : this.#queued);
   }
 
-  /** `onCanceled` for a short time: uses a connection that is open, and opens none. */
-  onCanceledPassive(listener: CancelListener): () => void {
-    return this.#listen(this.#passiveCancelListeners, listener);
+  /** Calls `listener` when running tasks were asked to stop; otherwise as `onQueued`. */
+  onCanceled(listener: CancelListener, isPassive = false): () => void {
+    return this.#listen(this.#cancelListeners, listener, isPassive ? null : this.#canceled);
   }
 
   /** Stops listening to the database, for good: waits continue by polling. */
@@ -144,13 +126,17 @@ export class Notifier {
     this.#deliverGap();
   }
 
-  #listen<Listener>(listeners: Set<Listener>, listener: Listener, channel?: ChannelConnection): () => void {
+  #listen<Listener>(
+    listeners: Set<Listener>,
+    listener: Listener,
+    channel: ChannelConnection | null,
+  ): () => void {
     listeners.add(listener);
     this.#shared.join();
-    channel?.open();
+    channel?.addUser();
     return () => {
-      listeners.delete(listener);
-      channel?.closeWhenUnused();
+      if (!listeners.delete(listener)) return;
+      channel?.removeUser();
       this.#leaveIfUnused();
     };
   }
@@ -164,22 +150,15 @@ export class Notifier {
   }
 
   #deliverQueued(queues: readonly string[] | null, error?: unknown): void {
-    for (const listener of [...this.#queuedListeners, ...this.#passiveQueuedListeners])
-      listener(queues, error);
+    for (const listener of [...this.#queuedListeners]) listener(queues, error);
   }
 
   #deliverCanceled(ids: readonly string[] | null): void {
-    for (const listener of [...this.#cancelListeners, ...this.#passiveCancelListeners]) listener(ids);
+    for (const listener of [...this.#cancelListeners]) listener(ids);
   }
 
   #leaveIfUnused(): void {
-    const users = [
-      this.#waiters,
-      this.#queuedListeners,
-      this.#passiveQueuedListeners,
-      this.#cancelListeners,
-      this.#passiveCancelListeners,
-    ];
-    if (users.every(({ size }) => size === 0)) this.#shared.leave();
+    const listeners = this.#queuedListeners.size + this.#cancelListeners.size;
+    if (this.#waiters.size + listeners === 0) this.#shared.leave();
   }
 }

@@ -32,18 +32,6 @@ export class ProcessRelay {
     if (receivers.delete(this.#receiver) && receivers.size === 0) this.#sets?.delete(this.#database!);
   }
 
-  done(ids: readonly string[]): void {
-    this.#send((receiver) => receiver.done(ids));
-  }
-
-  queued(queues: readonly string[] | null): void {
-    this.#send((receiver) => receiver.queued(queues));
-  }
-
-  canceled(ids: readonly string[] | null): void {
-    this.#send((receiver) => receiver.canceled(ids));
-  }
-
   get #sets() {
     const database = this.#database;
     return database === undefined ? undefined : sharedSets<NotificationReceiver>(RECEIVERS, database);
@@ -53,7 +41,8 @@ export class ProcessRelay {
     return this.#sets?.get(this.#database!) ?? new Set();
   }
 
-  #send(report: (receiver: NotificationReceiver) => void): void {
+  /** Calls `report` with each of the other receivers. */
+  send(report: (receiver: NotificationReceiver) => void): void {
     for (const receiver of [...this.#receivers]) {
       if (receiver === this.#receiver) continue;
       try {

@@ -1,4 +1,5 @@
 /** Counts the submits that create no task, because their key already has one: they need no room in a full queue. */
+import { NEVER } from "../../core/infinity.ts";
 import { getStates } from "../../core/operations/read.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
@@ -54,9 +55,5 @@ async function findYoung(
   const tasks = await getTasksByHalves(session, [...new Set(throttled.map(({ key }) => idOf(key!)))], call);
   const nowMs = session.target.nowMs ?? Date.now();
   const ages = new Map(tasks.map(({ id, createdAtMs }) => [id, nowMs - createdAtMs]));
-  return new Set(
-    throttled.filter(
-      ({ key, throttleMs }) => (ages.get(idOf(key!)) ?? Number.POSITIVE_INFINITY) < throttleMs!,
-    ),
-  );
+  return new Set(throttled.filter(({ key, throttleMs }) => (ages.get(idOf(key!)) ?? NEVER) < throttleMs!));
 }

@@ -7,7 +7,7 @@ import { instant, integer, MAX_DELAY_MS, onlyKnown, optionalText, text } from ".
 import { type AnyTaskDefinition, noDefinition } from "../define-task.ts";
 import { limitRow } from "../fleet-limits.ts";
 import { checkOnFailed, type OnFailedTask, onFailedJson } from "../on-failed.ts";
-import { type Pacing, pacingOf } from "./debounce-throttle.ts";
+import { pacingOf } from "./debounce-throttle.ts";
 import { familyOf, type Lineage } from "./lineage.ts";
 import { encodeMetadata, type MetadataHook } from "./metadata.ts";
 import { SUBMIT_OPTIONS, type SubmitOptions } from "./submit-options.ts";
@@ -27,55 +27,30 @@ export interface SubmitDefaults {
   readonly keysAcrossNames?: boolean | undefined;
 }
 
-/** A request whose name, key and placement were checked; the other options are checked as they become columns. */
-interface CheckedRequest extends Pick<NewTask, "key" | "limits"> {
-  readonly name: string;
-  readonly queue: string;
-  readonly payload: unknown;
-  readonly pacing: Pacing;
-  readonly definition: AnyTaskDefinition | null;
-  readonly options: SubmitOptions;
-  readonly lineage: Lineage | undefined;
-}
-
 /**
  * @throws {InvalidArgument} naming the option that is out of range.
  * @throws {SerializationError} if the payload or the metadata is not JSON.
  */
 export function prepareTask(
   target: JsonTarget,
-  request: SubmitRequest,
-  defaults: SubmitDefaults = {},
+  { task, payload: given, options = {}, lineage }: SubmitRequest,
+  { hook, keysAcrossNames }: SubmitDefaults = {},
 ): NewTask {
-  return serialise(target, check(request), defaults);
-}
-
-function check({ task, payload: given, options = {}, lineage }: SubmitRequest): CheckedRequest {
   const definition = typeof task === "string" ? null : task;
   if (definition !== null && definition?.payload === undefined) throw noDefinition(task);
   const name = text("task name", definition?.name ?? task);
   onlyKnown("submit", options, SUBMIT_OPTIONS);
-  const payload = given === undefined ? {} : given; // as other SDKs store it
+  const value = given === undefined ? {} : given; // as other SDKs store it
   const key = optionalText("key", options.key);
-  const pacing = pacingOf(options, key);
-  const limits = limitRow(name, options.limits ?? definition?.limits ?? null, payload);
+  const { delayMs, ...pacing } = pacingOf(options, key);
+  const limits = limitRow(name, options.limits ?? definition?.limits ?? null, value);
   const queue = text("queue", options.queue ?? definition?.queue ?? "default");
   checkIndexedTogether({ queue, "task name": name, "limits.key": limits?.key ?? "" });
-  return { name, queue, payload, key, pacing, limits, definition, options, lineage };
-}
-
-function serialise(
-  target: JsonTarget,
-  checked: CheckedRequest,
-  { hook, keysAcrossNames }: SubmitDefaults,
-): NewTask {
-  const { name, queue, key, limits, definition, options, lineage } = checked;
-  const { conflict, delayMs, maxDelayMs, throttleMs } = checked.pacing;
-  const { maxAttempts, maxCrashes, priority, runAt, correlationId } = options;
   const expiresInMs = options.expiresInMs ?? definition?.expiresInMs ?? null;
-  const payload = encodeJson(checked.payload, `the payload of ${name}`, target);
+  const payload = encodeJson(value, `the payload of ${name}`, target);
   const metadata = encodeMetadata(target, { name, queue }, hook, options.metadata);
   if (metadata !== "{}") checkSize(`the payload and metadata of ${name}`, [payload, metadata], target);
+  const { maxAttempts, maxCrashes, priority, runAt, correlationId } = options;
   return {
     columns: {
       id: newTaskId(),
@@ -94,11 +69,9 @@ function serialise(
       concurrency_key: limits?.key ?? "",
       on_failed: onFailedJson(onFailedOf(options, definition)),
     },
+    ...pacing,
     key,
-    conflict,
     requiresSameName: keysAcrossNames !== true,
-    maxDelayMs,
-    throttleMs,
     limits,
   };
 }

@@ -7,7 +7,7 @@ import type { SendOptions } from "./submit-batcher.ts";
 /** The stages of a submit that need the database. */
 export interface SubmissionStages {
   admit(tasks: readonly NewTask[], call?: OperationOptions): Promise<void>;
-  send(task: NewTask, options: SendOptions): Promise<SubmittedTask>;
+  coalesce(task: NewTask, options: SendOptions): Promise<SubmittedTask>;
 }
 
 /**
@@ -56,6 +56,6 @@ export class Submission {
   send(call?: OperationOptions): Promise<SubmittedTask> {
     const isResent = this.#isSent;
     this.#isSent = true;
-    return this.#stages.send(this.#task, { parent: this.#parent, call, isResent });
+    return this.#stages.coalesce(this.#task, { parent: this.#parent, call, isResent });
   }
 }

@@ -1,10 +1,11 @@
 /** Stage 5 of a submit: joins the submits of one tick. */
 import { isDatabaseRefusal } from "../../core/errors/database-refusals.ts";
 import type { LeaseRef } from "../../core/operations/lease.ts";
-import { type SplitLimits, splitTasks } from "../../core/operations/split-tasks.ts";
+import { splitTasks } from "../../core/operations/split-tasks.ts";
 import type { NewTask, SubmittedTask } from "../../core/operations/submit.ts";
 import { hasEnded, type OperationOptions } from "../../core/session/operation-options.ts";
 import { isTooLarge } from "../../core/session/read-by-halves.ts";
+import type { Session } from "../../core/session/session.ts";
 
 /** How a submit is sent. */
 export interface SendOptions {
@@ -15,8 +16,10 @@ export interface SendOptions {
   readonly isResent?: boolean | undefined;
 }
 
-/** Sends tasks in one round trip. */
-type Send = (tasks: readonly NewTask[], options: SendOptions) => Promise<SubmittedTask[]>;
+export interface BatchSender {
+  /** Sends tasks in one round trip. */
+  sendBatch(tasks: readonly NewTask[], options: SendOptions): Promise<SubmittedTask[]>;
+}
 
 interface PendingSubmit extends SendOptions {
   readonly task: NewTask;
@@ -29,16 +32,13 @@ interface PendingSubmit extends SendOptions {
  * round trip and one commit. A submit that is alone is not delayed. Each still succeeds or fails by itself.
  */
 export class SubmitBatcher {
-  readonly #limits: SplitLimits;
-  readonly #sendTasks: Send;
-  readonly #tooLate: () => unknown;
+  readonly #session: Session;
+  readonly #sender: BatchSender;
   #pending: PendingSubmit[] = [];
 
-  /** @param tooLate Makes the error of a submit whose deadline came before it was sent. */
-  constructor(limits: SplitLimits, send: Send, tooLate: () => unknown) {
-    this.#limits = limits;
-    this.#sendTasks = send;
-    this.#tooLate = tooLate;
+  constructor(session: Session, sender: BatchSender) {
+    this.#session = session;
+    this.#sender = sender;
   }
 
   add(task: NewTask, options: SendOptions): Promise<SubmittedTask> {
@@ -56,8 +56,9 @@ export class SubmitBatcher {
     for (const parent of new Set(fresh.map((entry) => entry.parent))) {
       const siblings = fresh.filter((entry) => entry.parent === parent);
       // Apart, because a submit with a key may have to wait for a lock that the others do not need.
-      void this.#sendAll(siblings.filter(({ task }) => task.key === null));
-      void this.#sendAll(siblings.filter(({ task }) => task.key !== null));
+      const keyless = siblings.filter(({ task }) => task.key === null);
+      const keyed = siblings.filter(({ task }) => task.key !== null);
+      for (const entries of [keyless, keyed]) if (entries.length > 0) void this.#sendAll(entries);
     }
   }
 
@@ -66,7 +67,7 @@ export class SubmitBatcher {
     const open: PendingSubmit[] = [];
     for (const entry of this.#pending) {
       const { call = {}, reject } = entry;
-      if (hasEnded(call)) reject(call.signal?.aborted ? call.signal.reason : this.#tooLate());
+      if (hasEnded(call)) reject(call.signal?.aborted ? call.signal.reason : tooLate(this.#session));
       else open.push(entry);
     }
     this.#pending = [];
@@ -78,7 +79,7 @@ export class SubmitBatcher {
     let next = 0;
     for (const part of splitTasks(
       entries.map(({ task }) => task),
-      this.#limits,
+      this.#session.executor.limits,
     )) {
       await this.#send(entries.slice(next, next + part.length));
       next += part.length;
@@ -91,7 +92,7 @@ export class SubmitBatcher {
       // A shared request lasts as long as its last caller waits; each of them may leave sooner.
       const call = part.length === 1 ? first!.call : { deadlineMs: latest(part) };
       const tasks = part.map(({ task }) => task);
-      const submitted = await this.#sendTasks(tasks, { ...first, call });
+      const submitted = await this.#sender.sendBatch(tasks, { ...first, call });
       for (const [i, { resolve }] of part.entries()) resolve(submitted[i]!);
     } catch (error) {
       // A refusal may be the fault of one task: nothing was written, so each is sent by itself. So is each where the
@@ -108,4 +109,9 @@ export class SubmitBatcher {
 function latest(part: readonly PendingSubmit[]): number | undefined {
   const deadlines = part.map(({ call }) => call?.deadlineMs);
   return deadlines.every((deadline) => deadline !== undefined) ? Math.max(...deadlines) : undefined;
+}
+
+function tooLate(session: Session): Error {
+  const advice = "its deadline came before it was sent, and nothing is queued; give it a later deadlineMs";
+  return session.driverError("submit", "unavailable", new Error("the deadline is past"), advice);
 }

@@ -20,7 +20,7 @@ import { prepareEntries, validateEntries } from "./entries.ts";
 import { prepareTask, type SubmitDefaults, type SubmitRequest } from "./prepare-task.ts";
 import { refuseRejected } from "./rejected.ts";
 import { Submission, type SubmissionStages } from "./submission.ts";
-import { type SendOptions, SubmitBatcher } from "./submit-batcher.ts";
+import { type BatchSender, type SendOptions, SubmitBatcher } from "./submit-batcher.ts";
 import type { SubmitEntry } from "./submit-options.ts";
 import { validatePayload } from "./validate-payload.ts";
 
@@ -41,17 +41,13 @@ export type SubmitterOptions = BackpressureOptions & Pick<WadiOptions, "metadata
  * `submitMany` skips stage 5: its tasks are one request already. Submits in a transaction or a batch of the application
  * take stages 1 to 3, are sent by the application, and then take stage 7 (transactional/).
  */
-export class Submitter {
+export class Submitter implements SubmissionStages, BatchSender {
   readonly #session: Session;
   readonly #notifier: Notifier;
   readonly #waker: Waker | null;
   readonly #defaults: SubmitDefaults;
   readonly #backpressure: Backpressure;
   readonly #batcher: SubmitBatcher;
-  readonly #stages: SubmissionStages = {
-    admit: (tasks, call) => this.#admit(tasks, call),
-    send: (task, options) => this.#coalesce(task, options),
-  };
 
   /** @throws {InvalidArgument} if an option is of the wrong type or out of range. */
   constructor(session: Session, notifier: Notifier, waker: Waker | null, options: SubmitterOptions) {
@@ -63,8 +59,7 @@ export class Submitter {
     this.#waker = waker;
     this.#defaults = { hook, keysAcrossNames };
     this.#backpressure = new Backpressure(session, options);
-    const send = (tasks: readonly NewTask[], how: SendOptions) => this.#sendBatch(tasks, how);
-    this.#batcher = new SubmitBatcher(session.executor.limits, send, () => tooLate(session));
+    this.#batcher = new SubmitBatcher(session, this);
   }
 
   /** All stages, for one task. With the lineage of a held task, `LostLease` once that lease is gone. */
@@ -84,7 +79,7 @@ export class Submitter {
     await validatePayload(request.task, prepared);
     const isSent = sentId !== undefined;
     const task = isSent ? { ...prepared, columns: { ...prepared.columns, id: sentId } } : prepared;
-    return new Submission(task, request.lineage?.held, this.#stages, isSent);
+    return new Submission(task, request.lineage?.held, this, isSent);
   }
 
   /** All stages, for many tasks of one name. */
@@ -95,7 +90,7 @@ export class Submitter {
   ): Promise<SubmittedTask[]> {
     const prepared = this.prepareMany(task, entries);
     await Promise.all(validateEntries(task, prepared));
-    await this.#admit(prepared, call);
+    await this.admit(prepared, call);
     const parts: SubmittedTask[][] = [];
     for (const part of splitTasks(prepared, this.#session.executor.limits))
       parts.push(await this.#sendMany(part, call));
@@ -123,12 +118,12 @@ export class Submitter {
     if (news.length > 0) this.#notifier.queued([...new Set(news.map(({ queue }) => queue))]);
   }
 
-  async #admit(prepared: readonly NewTask[], call?: OperationOptions): Promise<void> {
+  async admit(prepared: readonly NewTask[], call?: OperationOptions): Promise<void> {
     const admitted = this.#backpressure.admit(prepared, call);
     return call === undefined ? admitted : this.#session.untilDeadline("submit", admitted, call);
   }
 
-  async #coalesce(prepared: NewTask, options: SendOptions): Promise<SubmittedTask> {
+  async coalesce(prepared: NewTask, options: SendOptions): Promise<SubmittedTask> {
     const sent = this.#batcher.add(prepared, options);
     const { call } = options;
     return refuseRejected(
@@ -137,7 +132,7 @@ export class Submitter {
     );
   }
 
-  async #sendBatch(
+  async sendBatch(
     tasks: readonly NewTask[],
     { parent, call, isResent }: SendOptions,
   ): Promise<SubmittedTask[]> {
@@ -186,9 +181,4 @@ export class Submitter {
     const existing = (await this.#session.execute(getTask(this.#session.target, { id: taskId }), call))?.name;
     return new AlreadyExists(key, taskId, { submitted: submittedName, existing });
   }
-}
-
-function tooLate(session: Session): Error {
-  const advice = "its deadline came before it was sent, and nothing is queued; give it a later deadlineMs";
-  return session.driverError("submit", "unavailable", new Error("the deadline is past"), advice);
 }

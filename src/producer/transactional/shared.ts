@@ -45,72 +45,67 @@ export function transactionalCalls(internals: WadiInternals, transport: Transpor
       answer(() => {
         const prepared = submitter.prepare({ task, payload, options });
         const read = ([submitted]: SubmittedTask[]) => refuseRejected(prepared, submitted!);
-        const operation = submitOperation(internals, transport, [prepared], read);
-        const answer = { id: prepared.columns.id, ...kickable(internals, [prepared]) };
-        return sendValid(transport, task, [prepared], operation, answer);
+        const ids = { id: prepared.columns.id };
+        return submitAll(internals, transport, task, [prepared], read, ids);
       }),
     submitMany: (task, entries) =>
       answer(() => {
         const prepared = submitter.prepareMany(task, entries);
         const read = (submitted: SubmittedTask[]) => refuseOtherNames(prepared, submitted);
-        const operation = submitOperation(internals, transport, prepared, read);
-        return sendValid(transport, task, prepared, operation, {
-          ids: prepared.map(({ columns }) => columns.id),
-          ...kickable(internals, prepared),
-        });
+        const ids = prepared.map(({ columns }) => columns.id);
+        return submitAll(internals, transport, task, prepared, read, { ids });
       }),
     cancel: (id) => answer(() => transport.send(cancelOperation(internals, byId(id)))),
     cancelByKey: (key) => answer(() => transport.send(cancelOperation(internals, byKey(key)))),
   };
 }
 
-/** Sends once the payloads are known to be valid. */
-function sendValid<T>(
+function kickable({ waker }: WadiInternals, tasks: readonly NewTask[]): Kickable {
+  return { kick: async () => waker?.kickFor(tasks) };
+}
+
+/**
+ * Sends once the payloads are known to be valid, and announces the tasks once their rows are read. A result that comes
+ * before the commit can be kicked after it.
+ */
+function submitAll<T extends object>(
+  internals: WadiInternals,
   transport: Transport,
   task: string | AnyTaskDefinition,
   prepared: readonly NewTask[],
-  operation: Operation<T>,
+  read: (submitted: SubmittedTask[]) => T,
   ids: object,
 ): Maybe<unknown> {
+  const { session, submitter } = internals;
+  const { target } = session;
+  const { readsAfterCommit } = transport;
+  const parts = splitTasks(prepared, session.executor.limits).map((part) => submit(target, part));
+  const { name, statements, decode } = combine("submit", parts);
+  const submission: Operation<T> = {
+    name,
+    statements,
+    decode: (results) => {
+      const submitted = decode(results).flat();
+      submitter.announce(submitted, prepared);
+      const answer = read(submitted);
+      if (readsAfterCommit) return answer;
+      const { kick } = kickable(internals, prepared);
+      return Object.defineProperty(answer, "kick", { value: kick }); // not enumerable: neither stored nor compared
+    },
+  };
+  const operation = readsAfterCommit
+    ? fenceTakenKeys(target, prepared, submission, { rejects: true })
+    : submission;
   const pending = validateEntries(task, prepared);
-  if (pending.length === 0) return transport.send(operation, ids);
+  const send = () => transport.send(operation, { ...ids, ...kickable(internals, prepared) });
+  if (pending.length === 0) return send();
   const validated = Promise.all(pending);
-  if (!transport.isSync) return validated.then(() => transport.send(operation, ids));
+  if (!transport.isSync) return validated.then(send);
   validated.catch(() => {});
   throw new InvalidArgument(
     `the payload schema of "${(task as AnyTaskDefinition).name}" is asynchronous, ` +
       "and this transaction is synchronous; use a synchronous schema",
   );
-}
-
-function kickable({ waker }: WadiInternals, tasks: readonly NewTask[]): Kickable {
-  return { kick: async () => waker?.kickFor(tasks) };
-}
-
-/** Announces the tasks once their rows are read. A result that comes before the commit can be kicked after it. */
-function submitOperation<T extends object>(
-  internals: WadiInternals,
-  { readsAfterCommit }: Transport,
-  tasks: readonly NewTask[],
-  read: (submitted: SubmittedTask[]) => T,
-): Operation<T> {
-  const { session, submitter } = internals;
-  const { target } = session;
-  const parts = splitTasks(tasks, session.executor.limits).map((part) => submit(target, part));
-  const { statements, decode } = combine("submit", parts);
-  const operation: Operation<T> = {
-    name: "submit",
-    statements,
-    decode: (results) => {
-      const submitted = decode(results).flat();
-      submitter.announce(submitted, tasks);
-      const answer = read(submitted);
-      if (readsAfterCommit) return answer;
-      const { kick } = kickable(internals, tasks);
-      return Object.defineProperty(answer, "kick", { value: kick }); // not enumerable: neither stored nor compared
-    },
-  };
-  return readsAfterCommit ? fenceTakenKeys(target, tasks, operation, { rejects: true }) : operation;
 }
 
 /** Reports that a running task may have been asked to stop: it is not known whether that will be committed. */

@@ -13,7 +13,7 @@ import { SharedRequest } from "./shared-request.ts";
 export interface EndedTaskListener {
   /** @param task The row; null if there is no such task. */
   onRow(ref: WaitRef, task: Task | null): void;
-  onReadError(refs: readonly WaitRef[], error: unknown): void;
+  onError(wait: PendingWait, error: unknown): void;
 }
 
 /** A row that a wait has requested. */
@@ -88,8 +88,9 @@ export class EndedTaskReader {
   /** Sends the rows that are requested, unless a read was sent less than `OVERLAP_MS` ago and is in flight. */
   flush(): void {
     this.#isScheduled = false;
+    if (this.#unsent.size === 0) return;
     const nowMs = performance.now();
-    if (this.#unsent.size === 0 || nowMs < this.#busyUntilMs) return;
+    if (nowMs < this.#busyUntilMs) return;
     const rows: RequestedRow[] = [];
     const distinct = new Set<unknown>();
     for (const [ref, row] of this.#unsent) {
@@ -136,10 +137,7 @@ export class EndedTaskReader {
       return;
     }
     for (const { ref } of rows) this.#awaited.delete(ref);
-    this.#listener.onReadError(
-      rows.map(({ ref }) => ref),
-      error,
-    );
+    for (const wait of new Set(rows.map(({ ref }) => ref.wait))) this.#listener.onError(wait, error);
   }
 
   async #fetch(rows: readonly RequestedRow[], call: OperationOptions): Promise<Map<WaitRef, Task | null>> {

@@ -7,10 +7,10 @@ import type { TaskRef, TaskState } from "../../core/operations/read.ts";
 import type { Session } from "../../core/session/session.ts";
 import { isTerminal, type Task } from "../../core/task.ts";
 import type { Notifier } from "../notify/notifier.ts";
-import { EndedTaskReader } from "./ended-task-reader.ts";
+import { type EndedTaskListener, EndedTaskReader } from "./ended-task-reader.ts";
 import { PendingWait, type WaitEvents, type WaitKind, type WaitRef } from "./pending-wait.ts";
 import { PollPace, type PollPaceOptions } from "./poll-pace.ts";
-import { Poller } from "./poller.ts";
+import { Poller, type PollListener } from "./poller.ts";
 import { GRACE_MS } from "./shared-request.ts";
 
 /** Pauses of a wait while the database fails. */
@@ -21,7 +21,7 @@ const OUTAGE: Backoff = { baseMs: 100, capMs: 2000 };
  * brought. Each wait sleeps on its own timer, so that it goes on although the request that another wait belongs to was
  * ended by its platform.
  */
-export class OpenWaits {
+export class OpenWaits implements PollListener, EndedTaskListener {
   readonly #session: Session;
   readonly #notifier: Notifier;
   readonly #reader: EndedTaskReader;
@@ -32,16 +32,8 @@ export class OpenWaits {
   constructor(session: Session, notifier: Notifier) {
     this.#session = session;
     this.#notifier = notifier;
-    this.#reader = new EndedTaskReader(session, {
-      onRow: (ref, task) => this.#onRow(ref, task),
-      onReadError: (refs, error) => {
-        for (const wait of new Set(refs.map((ref) => ref.wait))) this.#onError(wait, error);
-      },
-    });
-    this.#poller = new Poller(session, this.#reader, this.#waits, {
-      onStates: (wait, states, poll) => this.#onStates(wait, states, poll),
-      onPollError: (wait, error) => this.#onError(wait, error),
-    });
+    this.#reader = new EndedTaskReader(session, this);
+    this.#poller = new Poller(session, this.#reader, this.#waits, this);
     // The other half is for what the invocation sends in addition to its waits.
     this.#maxQueries = (session.executor.limits.maxQueries ?? NO_LIMIT) / 2;
     notifier.onGap(() => this.#onGap());
@@ -107,7 +99,7 @@ export class OpenWaits {
     return this.#session.driverError("getStatus", "unknown", late);
   }
 
-  #onStates(wait: PendingWait, states: ReadonlyMap<WaitRef, TaskState | null>, poll: number): void {
+  onStates(wait: PendingWait, states: ReadonlyMap<WaitRef, TaskState | null>, poll: number): void {
     wait.answered(poll);
     let isMoved = false;
     for (const ref of [...wait.refs]) {
@@ -125,7 +117,7 @@ export class OpenWaits {
     wait.reschedule();
   }
 
-  #onRow(ref: WaitRef, task: Task | null): void {
+  onRow(ref: WaitRef, task: Task | null): void {
     const { wait } = ref;
     wait.answered();
     if (task !== null && isTerminal(task.status) && wait.kind !== "changes") {
@@ -156,7 +148,7 @@ export class OpenWaits {
   }
 
   /** A failure that may pass is waited out, as long as the wait lasts. */
-  #onError(wait: PendingWait, error: unknown): void {
+  onError(wait: PendingWait, error: unknown): void {
     if (!WadiError.is(error) || !error.retryable) {
       this.close(wait);
       wait.events.failed(error);

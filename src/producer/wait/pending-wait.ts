@@ -134,6 +134,7 @@ export class PendingWait {
 
   /** The references that were notified since the last call. */
   takeNotified(): WaitRef[] {
+    if (this.#notified.size === 0) return [];
     const refs = [...this.#notified];
     this.#notified.clear();
     return refs;

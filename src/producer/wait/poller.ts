@@ -9,7 +9,7 @@ import { SharedRequest } from "./shared-request.ts";
 /** What the poller reports of a poll, for each wait that it was for and that is still open. */
 export interface PollListener {
   onStates(wait: PendingWait, states: ReadonlyMap<WaitRef, TaskState | null>, poll: number): void;
-  onPollError(wait: PendingWait, error: unknown): void;
+  onError(wait: PendingWait, error: unknown): void;
 }
 
 /** How long a poll holds back the next one: its connection may be dead, while others are not. */
@@ -66,8 +66,9 @@ export class Poller {
   #flush(): void {
     this.#isScheduled = false;
     this.#reader.flush();
+    if (this.#due.size === 0) return;
     const nowMs = performance.now();
-    if (this.#due.size === 0 || nowMs < this.#busyUntilMs) return;
+    if (nowMs < this.#busyUntilMs) return;
     const refs: WaitRef[] = [];
     const waits: PendingWait[] = [];
     for (const wait of this.#waits) {
@@ -116,7 +117,7 @@ export class Poller {
     if (this.#busyUntilMs === busyUntilMs) this.#busyUntilMs = 0;
     for (const wait of waits) {
       if (!wait.isOpen || wait.lastPoll > poll) continue;
-      if (states === undefined) this.#listener.onPollError(wait, failure);
+      if (states === undefined) this.#listener.onError(wait, failure);
       else this.#listener.onStates(wait, states, poll);
     }
     this.#flush();

@@ -48,6 +48,7 @@ const WAIT = {
   maxQueries: optional(integerFrom(1)),
 } satisfies CompleteChecks<WaitOptions>;
 export const WAIT_OPTIONS = Object.keys(WAIT);
+const DEFAULTS: CheckedWait = /* @__PURE__ */ checkOptions("wait", {}, WAIT);
 
 /** The options of a wait with their defaults. */
 export interface CheckedWait {
@@ -60,6 +61,7 @@ export interface CheckedWait {
 
 /** @throws {InvalidArgument} if an option is out of range, or the signal's reason if it is aborted already. */
 export function checkWait(options?: WaitOptions, what = "wait"): CheckedWait {
+  if (options === undefined) return DEFAULTS;
   const wait = checkOptions(what, options, WAIT);
   wait.signal?.throwIfAborted();
   return wait;

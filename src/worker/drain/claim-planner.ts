@@ -41,7 +41,7 @@ export class ClaimPlanner {
   /** Tasks that a claim may bring. */
   get room(): number {
     const { settings, pools, bytes, totals, queries, held } = this.#parts;
-    if (this.#isClosed || !queries.mayClaim(settings.hints.limited)) return 0;
+    if (this.#isClosed || !queries.mayClaim(settings.hints.findings.limited)) return 0;
     const tasksLeft = Math.min(settings.maxTasks - totals.claimedTasks, held.gate.room(held.ready));
     if (!bytes.isLimited) return tasksLeft;
     const open = pools.reduce((sum, pool) => sum + pool.open, 0);
@@ -94,9 +94,7 @@ export class ClaimPlanner {
       workerId: `${name}:${ulid()}`,
       leaseMs,
       announces: true,
-      limited: hints.limited,
-      expired: hints.expired,
-      sizes: hints.sizes,
+      ...hints.findings,
       claimOnly,
       scheduleGroup: schedules?.group ?? null,
       unhandled: this.#claims === 1, // the first claim asks for it: if its round trip fails, it is sent again as it is

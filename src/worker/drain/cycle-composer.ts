@@ -93,7 +93,7 @@ export class CycleComposer {
       polls.cancel();
       retries.claimed(nowMs);
     }
-    const { limited, expired, sizes } = settings.hints;
+    const { limited, expired, sizes } = settings.hints.findings;
     const isPlain = !limited && !expired && !sizes.measures && !asks;
     const claimOnly = queries.isClaimOnly && hasRoom && attempts.length > 0 && isPlain;
     const starts = held.gate.startsToAnnounce();
@@ -106,7 +106,7 @@ export class CycleComposer {
   apply(cycle: Cycle, [settled, claimed, states, fired]: CycleAnswer): void {
     if (fired !== null) this.#applyFired(cycle.work!, fired);
     this.#applySettled(cycle.attempts, settled, claimed);
-    this.#applyStarts(cycle.starts, settled.slice(cycle.attempts.length));
+    if (cycle.starts.length > 0) this.#applyStarts(cycle.starts, settled.slice(cycle.attempts.length));
     if (claimed === null) return;
     const { wakes } = this.#parts;
     wakes.answered(cycle.mark, states, claimed, cycle.request!, monotonicMs());

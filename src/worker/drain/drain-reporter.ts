@@ -4,7 +4,7 @@ import type { QueryMeter } from "../../core/session/query-meter.ts";
 import { isTerminal, type TaskStatus } from "../../core/task.ts";
 import type { DrainSummary } from "../drain-summary.ts";
 import type { Attempt } from "../handler/attempt.ts";
-import { emit, type TaskEvent } from "../hooks.ts";
+import { type ClaimTiming, emit, type RunTiming, type TaskEvent, type WorkerEvent } from "../hooks.ts";
 import { crashLine, failureLine, log } from "../logger.ts";
 import type { DrainSettings } from "./drain-settings.ts";
 import type { NextDue } from "./queue-snapshot.ts";
@@ -19,58 +19,58 @@ type Released = Extract<Settlement, { outcome: "release" }>;
  */
 export class DrainReporter {
   readonly unclaimed: TaskSkips;
-  #claimed = 0;
-  #recovered = 0;
-  #lost = 0;
-  #roundTrips = 0;
-  readonly #settled = { succeeded: 0, failed: 0, retried: 0, released: 0, snoozed: 0, canceled: 0 };
+  readonly #counts = {
+    ...{ claimed: 0, succeeded: 0, failed: 0, retried: 0, released: 0, snoozed: 0, canceled: 0 },
+    ...{ recovered: 0, lost: 0, roundTrips: 0 },
+  };
   readonly #settings: Pick<DrainSettings, "wadi" | "hooks">;
   readonly #meter: QueryMeter;
-  /** Whether a hook listens to events: otherwise none is made. */
-  readonly #emits: boolean;
 
   constructor(settings: Pick<DrainSettings, "wadi" | "hooks" | "skipped">, meter: QueryMeter) {
     const { hooks, skipped } = settings;
     this.#settings = settings;
     this.#meter = meter;
     this.unclaimed = new TaskSkips(hooks.logger, skipped);
-    this.#emits = hooks.onEvent !== undefined;
   }
 
   get claimedTasks(): number {
-    return this.#claimed;
+    return this.#counts.claimed;
   }
 
   get roundTrips(): number {
-    return this.#roundTrips;
+    return this.#counts.roundTrips;
   }
 
   roundTrip(): void {
-    this.#roundTrips++;
+    this.#counts.roundTrips++;
+  }
+
+  /** Emits the event that `make` returns; without a hook that listens, none is made. */
+  #emit(make: () => WorkerEvent): void {
+    const { hooks } = this.#settings;
+    if (hooks.onEvent !== undefined) emit(hooks, make());
   }
 
   claimed(attempt: Attempt): void {
-    this.#claimed++;
-    if (!this.#emits) return;
-    emit(this.#settings.hooks, { type: "claimed", ...about(attempt), queuedMs: attempt.queuedMs });
+    this.#counts.claimed++;
+    this.#emit(() => ({ type: "claimed", ...about(attempt) }));
   }
 
   started(attempt: Attempt): void {
-    if (!this.#emits) return;
-    emit(this.#settings.hooks, { type: "started", ...about(attempt), queuedMs: attempt.queuedMs });
+    this.#emit(() => ({ type: "started", ...about(attempt) }));
   }
 
   lost(attempt: Attempt): void {
-    this.#lost++;
+    this.#counts.lost++;
     attempt.settlementResult.resolve(null);
-    if (this.#emits) emit(this.#settings.hooks, { type: "lostLease", ...ran(attempt) });
+    this.#emit(() => ({ type: "lostLease", ...ran(attempt) }));
   }
 
   recovered(tasks: readonly RecoveredTask[]): void {
     const { hooks } = this.#settings;
-    this.#recovered += tasks.length;
+    this.#counts.recovered += tasks.length;
     for (const task of tasks) if (task.status === "failed") log(hooks.logger, "error", crashLine(task));
-    for (const task of this.#emits ? tasks : []) emit(hooks, { type: "recovered", ...task });
+    for (const task of tasks) this.#emit(() => ({ type: "recovered", ...task }));
   }
 
   /** Expired tasks were ended: waits of this process for them are over. */
@@ -105,27 +105,22 @@ export class DrainReporter {
     const { settlement } = attempt;
     const type =
       status === "queued" ? requeueOf(settlement) : (status as "succeeded" | "failed" | "canceled");
-    this.#settled[type]++;
+    this.#counts[type]++;
     if (type === "failed")
       log(hooks.logger, "error", failureLine(attempt.task, (settlement as Failed).error));
-    if (!this.#emits) return;
-    if (type === "failed" || type === "retried") {
+    this.#emit(() => {
+      if (type === "snoozed") return { type, ...ran(attempt), delayMs: (settlement as Released).delayMs };
+      if (type !== "failed" && type !== "retried") return { type, ...ran(attempt) };
       const { error, delayMs = 0 } = settlement as Failed;
       const event = { ...ran(attempt), error };
-      emit(hooks, type === "failed" ? { type, ...event } : { type, ...event, delayMs });
-    } else if (type === "snoozed") {
-      emit(hooks, { type, ...ran(attempt), delayMs: (settlement as Released).delayMs });
-    } else emit(hooks, { type, ...ran(attempt) });
+      return type === "failed" ? { type, ...event } : { type, ...event, delayMs };
+    });
   }
 
   summary({ nextDueAtMs, nowMs }: NextDue): DrainSummary {
     const { unhandled, skipped } = this.unclaimed;
     return {
-      claimed: this.#claimed,
-      ...this.#settled,
-      recovered: this.#recovered,
-      lost: this.#lost,
-      roundTrips: this.#roundTrips,
+      ...this.#counts,
       queries: this.#meter.sent,
       unhandled,
       skipped,
@@ -137,7 +132,7 @@ export class DrainReporter {
   /** Nothing is left: returns the summary, and reports it. */
   drained(next: NextDue): DrainSummary {
     const summary = this.summary(next);
-    if (this.#emits) emit(this.#settings.hooks, { type: "drained", summary });
+    this.#emit(() => ({ type: "drained", summary }));
     return summary;
   }
 }
@@ -148,11 +143,10 @@ function requeueOf(settlement: Settlement | null): "released" | "snoozed" | "ret
   return settlement.delayMs > 0 ? "snoozed" : "released";
 }
 
-function about({ task: { id, name, queue, attempt } }: Attempt): TaskEvent {
-  return { id, name, queue, attempt };
+function about({ task: { id, name, queue, attempt }, queuedMs }: Attempt): TaskEvent & ClaimTiming {
+  return { id, name, queue, attempt, queuedMs };
 }
 
-function ran(attempt: Attempt): TaskEvent & { readonly queuedMs: number; readonly durationMs: number } {
-  const { queuedMs, durationMs } = attempt;
-  return { ...about(attempt), queuedMs, durationMs };
+function ran(attempt: Attempt): TaskEvent & RunTiming {
+  return { ...about(attempt), durationMs: attempt.durationMs };
 }

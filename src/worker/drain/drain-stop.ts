@@ -1,17 +1,16 @@
 import { NEVER } from "../../core/infinity.ts";
-import type { DrainParts } from "./drain-parts.ts";
-import type { RoundTrips } from "./round-trips.ts";
+import type { TripParts } from "./trip-parts.ts";
 
 /**
  * Stops a drain once its time is up or its signal has aborted: first its claims, then, after the grace, its handlers.
  */
 export class DrainStop {
-  readonly #parts: DrainParts & { readonly trips: RoundTrips };
+  readonly #parts: TripParts;
   #isStopping = false;
   /** When the handlers are stopped, once the drain is stopping. */
   #expireAllAtMs = NEVER;
 
-  constructor(parts: DrainParts & { readonly trips: RoundTrips }) {
+  constructor(parts: TripParts) {
     this.#parts = parts;
   }
 
@@ -42,6 +41,6 @@ export class DrainStop {
     held.releaseReady();
     this.#expireAllAtMs = nowMs + (continuous?.graceMs ?? 0);
     time.stop(this.#expireAllAtMs);
-    if (continuous !== null) trips.endSoon(nowMs, continuous.graceMs);
+    if (continuous !== null) trips.deadlines.endSoon(nowMs, continuous.graceMs);
   }
 }

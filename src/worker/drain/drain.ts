@@ -1,7 +1,7 @@
 import { NEVER } from "../../core/infinity.ts";
 import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
-import { type AssembledDrain, assembleDrain } from "./assemble-drain.ts";
+import { AssembledDrain } from "./assemble-drain.ts";
 import type { DrainSettings } from "./drain-settings.ts";
 import type { QueryBudget } from "./query-budget.ts";
 import { reportBlocks } from "./report-blocks.ts";
@@ -61,28 +61,25 @@ export class Drain {
   #claimedAtReport = 0;
 
   constructor(settings: DrainSettings) {
-    this.#parts = assembleDrain(settings);
+    this.#parts = new AssembledDrain(settings);
     this.queries = this.#parts.queries;
     this.wakes = this.#parts.wakes;
   }
 
   /** What it is doing now. */
   get status(): DrainStatus {
-    const { held, pools, totals, snapshot } = this.#parts;
+    const { held, totals, snapshot } = this.#parts;
     return {
       running: held.running.names,
       ready: held.ready,
-      slots: pools.reduce((sum, { slots }) => sum + slots, 0),
+      slots: held.gate.slots,
       totals: totals.summary(snapshot.last),
     };
   }
 
   async run(): Promise<DrainSummary> {
     const { settings, cycles, held, sender, snapshot, totals, trips, waiting } = this.#parts;
-    const unlisten = waiting.listen({
-      onQueued: (queues) => cycles.notifyQueued(queues),
-      onCanceled: (ids) => sender.notifyCanceled(ids),
-    });
+    const unlisten = waiting.listen(cycles, sender);
     const watch = reportBlocks(settings, held.running, () => {
       held.leases.renewNow();
       waiting.wake();
@@ -91,10 +88,10 @@ export class Drain {
       await this.#loop();
     } finally {
       unlisten();
-      trips.close();
+      trips.deadlines.close();
       // Tasks are left only after failed round trips: they are recovered when their leases expire.
       held.giveUp(trips.unanswered?.attempts);
-      await held.running.returned(waiting.until);
+      await held.running.returned(waiting);
       watch.stop();
       waiting.close();
     }
@@ -112,7 +109,7 @@ export class Drain {
           if (trips.failure !== null) throw trips.failure.error;
           return;
         case "sending":
-          if (held.ready === 0) await turns.letHandlersEnd(held);
+          if (held.ready === 0) await turns.letHandlersEnd();
           this.#send();
           continue;
         case "idle":
@@ -179,12 +176,12 @@ export class Drain {
    */
   #start(): void {
     const { settings, held, turns } = this.#parts;
-    held.start((pool, nowMs) => {
+    held.starter.start((pool, nowMs) => {
       turns.yieldIfLong(nowMs);
       if (turns.isYielding || settings.signal?.aborted) return false;
       return !(pool.isLow && this.#canClaimFor(pool, nowMs));
     });
-    if (!turns.isYielding) held.releaseSurplus();
+    if (!turns.isYielding) held.unstarted.releaseSurplus();
   }
 
   #canClaimFor(pool: SlotPool, nowMs: number): boolean {

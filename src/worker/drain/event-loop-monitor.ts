@@ -82,7 +82,7 @@ export function watchEventLoop(
     },
     stop() {
       clearInterval(timer);
-      tick();
+      if (now() - dueAtMs >= thresholdMs) tick();
     },
   };
 }

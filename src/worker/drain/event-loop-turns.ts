@@ -6,22 +6,26 @@ const MAX_TURN_MS = 10;
 /** Microtask turns in which handlers that end at the same time join one settlement. */
 const JOIN_TURNS = 8;
 
-interface Held {
-  readonly running: { readonly size: number };
-  readonly outbox: { readonly length: number };
+/** The parts of a drain that its turns use. */
+export interface EventLoopTurnsParts {
+  /** Woken when the next turn begins. */
+  readonly waiting: { wake(): void };
+  /** Fails if the platform grants no turn. */
+  readonly trips: { fail(error: unknown): void };
+  readonly held: {
+    readonly running: { readonly size: number };
+    readonly outbox: { readonly length: number };
+  };
 }
 
 /** Stops starting handlers for one turn of the event loop, so that requests, answers and timers get theirs. */
 export class EventLoopTurns {
   #isYielding = false;
   #beganAtMs = monotonicMs();
-  readonly #onTurn: () => void;
-  readonly #onError: (error: unknown) => void;
+  readonly #parts: EventLoopTurnsParts;
 
-  /** `onTurn` is called when the next turn begins, `onError` if the platform grants none. */
-  constructor(onTurn: () => void, onError: (error: unknown) => void) {
-    this.#onTurn = onTurn;
-    this.#onError = onError;
+  constructor(parts: EventLoopTurnsParts) {
+    this.#parts = parts;
   }
 
   get isYielding(): boolean {
@@ -37,15 +41,20 @@ export class EventLoopTurns {
   yieldTurn(): void {
     if (this.#isYielding) return;
     this.#isYielding = true;
-    nextTurn().then(() => {
-      this.#isYielding = false;
-      this.#beganAtMs = monotonicMs();
-      this.#onTurn();
-    }, this.#onError);
+    const { trips, waiting } = this.#parts;
+    nextTurn().then(
+      () => {
+        this.#isYielding = false;
+        this.#beganAtMs = monotonicMs();
+        waiting.wake();
+      },
+      (error) => trips.fail(error),
+    );
   }
 
   /** Lets handlers that end in the same turn join one settlement: N tasks cost N / joined round trips. */
-  async letHandlersEnd(held: Held): Promise<void> {
+  async letHandlersEnd(): Promise<void> {
+    const { held } = this.#parts;
     for (let turn = 0; turn < JOIN_TURNS && held.running.size > 0; turn++) await null;
     if (held.running.size > 0 && held.outbox.length > 0) await nextTurn();
   }

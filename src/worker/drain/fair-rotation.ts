@@ -14,7 +14,7 @@ class Round {
 
   serve(keys: ReadonlySet<string>): void {
     const isOver = [...keys].some((key) => this.#served.has(key)) || this.#served.size > MAX_KEYS;
-    this.#served = isOver ? new Set(keys) : new Set([...this.#served, ...keys]);
+    this.#served = isOver || this.#served.size === 0 ? keys : new Set([...this.#served, ...keys]);
   }
 }
 

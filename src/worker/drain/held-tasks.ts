@@ -1,22 +1,22 @@
 import type { Backoff } from "../../core/backoff.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { ClaimRequest } from "../../core/operations/claim.ts";
 import type { ClaimResult } from "../../core/operations/claim-result.ts";
 import type { LeaseRenewal } from "../../core/operations/lease.ts";
-import type { TaskStatus } from "../../core/task.ts";
 import type { WadiInternals } from "../../producer/internals.ts";
 import { Attempt, type AttemptOwner } from "../handler/attempt.ts";
 import { ClaimLease } from "../handler/claim-lease.ts";
 import type { HandlerCall } from "../handler/handler-call.ts";
+import { QueryShare } from "../handler/query-share.ts";
 import { reportLateError } from "../hooks.ts";
 import type { DrainTime } from "./drain-time.ts";
-import type { HeldTasksOptions } from "./held-tasks-options.ts";
+import type { HeldTasksParts } from "./held-tasks-parts.ts";
 import { Leases } from "./leases.ts";
 import { Outbox } from "./outbox.ts";
 import { RunningCalls } from "./running-calls.ts";
-import type { SlotPool } from "./slot-pool.ts";
-import { SlotsByLane } from "./slots-by-lane.ts";
+import { slotsByLane } from "./slots-by-lane.ts";
 import { StartGate } from "./start-gate.ts";
-import { TaskStarter } from "./task-starter.ts";
+import { TaskStarter, type TaskStarterOwner } from "./task-starter.ts";
 import { UnstartedTasks } from "./unstarted-tasks.ts";
 
 /**
@@ -25,71 +25,71 @@ import { UnstartedTasks } from "./unstarted-tasks.ts";
  * An outcome ends an attempt, and is sent without delay. Its slot, its bytes and its place in a limit belong to the
  * handler's call, and are free when that has returned or was cut off.
  */
-export class HeldTasks implements AttemptOwner {
+export class HeldTasks implements AttemptOwner, TaskStarterOwner {
   readonly wadi: WadiInternals;
   readonly backoff: Backoff;
   readonly leaseMs: number;
   readonly time: DrainTime;
-  readonly newShare: AttemptOwner["newShare"];
   readonly running: RunningCalls;
   readonly outbox = new Outbox();
   readonly leases: Leases;
   readonly gate: StartGate;
-  readonly #options: HeldTasksOptions;
-  readonly #lanes: SlotsByLane;
-  readonly #unstarted: UnstartedTasks;
-  readonly #starter: TaskStarter;
+  readonly unstarted: UnstartedTasks;
+  readonly starter: TaskStarter;
+  readonly #parts: HeldTasksParts;
+  readonly #slotsOf: ReturnType<typeof slotsByLane>;
 
-  constructor(options: HeldTasksOptions) {
-    const { pools, time, leaseMs } = options;
-    this.#options = options;
-    this.wadi = options.wadi;
-    this.backoff = options.backoff;
-    this.leaseMs = leaseMs;
+  constructor(parts: HeldTasksParts) {
+    const { settings, pools, time } = parts;
+    this.#parts = parts;
+    this.wadi = settings.wadi;
+    this.backoff = settings.backoff;
+    this.leaseMs = settings.leaseMs;
     this.time = time;
-    this.newShare = options.newShare;
     this.running = new RunningCalls(time);
-    this.leases = new Leases(leaseMs, time.deadlineMs);
+    this.leases = new Leases(settings);
     this.gate = new StartGate(pools, this.running);
-    this.#lanes = new SlotsByLane(pools);
-    this.#unstarted = new UnstartedTasks(options, this.#lanes, () => this.#wake());
-    const onCallEnded = (call: HandlerCall) => this.#callEnded(call);
-    const { gate, running } = this;
-    this.#starter = new TaskStarter(options, { gate, running, lanes: this.#lanes, onCallEnded });
+    this.unstarted = new UnstartedTasks(parts, () => this.#wake());
+    this.starter = new TaskStarter(parts, this);
+    this.#slotsOf = slotsByLane(pools);
+  }
+
+  newShare(): QueryShare {
+    return new QueryShare(this.#parts.queries);
   }
 
   /** How many tasks are ready. */
   get ready(): number {
-    return this.#unstarted.ready;
+    return this.unstarted.ready;
   }
 
   /** Whether no task is ready, blocked or running. */
   get isEmpty(): boolean {
-    return this.running.size === 0 && this.#unstarted.isEmpty;
+    return this.running.size === 0 && this.unstarted.isEmpty;
   }
 
   #wake(): void {
-    if (!this.#starter.isStarting) this.#options.onEnd();
+    if (!this.starter.isStarting) this.#parts.waiting.wake();
   }
 
   /** Adds the tasks that a claim brought, and releases those that exceed the budget of bytes. */
-  add(claimed: ClaimResult, { workerId, leaseMs }: ClaimRequest, sentAtMs: number): void {
-    const { bytes, pools, totals } = this.#options;
-    const { tasks } = claimed;
-    this.#loseReclaimed(claimed);
-    const lease = new ClaimLease(workerId, sentAtMs + leaseMs, tasks.length);
-    if (tasks.length > 0) this.leases.add(lease);
-    const places = tasks.map((task) => this.#lanes.placeOf(task));
-    const attempts = places.map(({ handler }, i) => new Attempt(this, claimed, i, handler, lease));
-    for (const pool of pools) pool.claimAnswered(attempts.filter((_, i) => places[i]!.pool === pool));
+  add(result: ClaimResult, { workerId, leaseMs }: ClaimRequest, sentAtMs: number): void {
+    const { bytes, pools, totals } = this.#parts;
+    const { claimed } = result;
+    this.#loseReclaimed(result);
+    const lease = new ClaimLease(workerId, sentAtMs + leaseMs, claimed.length);
+    if (claimed.length > 0) this.leases.add(lease);
+    const slots = claimed.map(({ task }) => this.#slotsOf(task));
+    const attempts = claimed.map((each, i) => new Attempt(this, each, result, slots[i]!.handler, lease));
+    for (const pool of pools) pool.claimAnswered(attempts.filter((_, i) => slots[i]!.pool === pool));
     for (let i = 0; i < attempts.length; i++) {
       const attempt = attempts[i]!;
-      const { pool, handler } = places[i]!;
+      const { pool, handler } = slots[i]!;
       totals.claimed(attempt);
       handler.claimed(attempt.task.queue);
       this.gate.add(attempt);
       if (bytes.claimed(attempt.bytes)) {
-        this.#unstarted.add(attempt, pool);
+        this.unstarted.add(attempt, pool);
       } else {
         attempt.release();
         bytes.overflowed();
@@ -105,27 +105,22 @@ export class HeldTasks implements AttemptOwner {
     this.lose(({ id }) => ids.has(id));
   }
 
-  /** Starts ready tasks in free slots, those of a pool until `mayGoOn` returns false. */
-  start(mayGoOn: (pool: SlotPool, nowMs: number) => boolean): void {
-    this.#starter.start(mayGoOn);
-  }
-
   ended(attempt: Attempt): void {
     if (attempt.settlement === null) {
-      this.#options.totals.lost(attempt);
-      this.#options.onChange();
+      this.#parts.totals.lost(attempt);
+      this.#parts.cycles.invalidate();
     } else this.outbox.add(attempt);
     this.#attemptEnded(attempt);
   }
 
-  settledExternally(attempt: Attempt, status: TaskStatus): void {
-    this.#options.totals.settled([attempt], [{ id: attempt.id, status }]);
-    this.#options.onChange();
+  settledExternally(attempt: Attempt): void {
+    this.#parts.totals.settled([attempt], [{ id: attempt.id, status: "succeeded" }]);
+    this.#parts.cycles.invalidate();
     this.#attemptEnded(attempt);
   }
 
   threwLate(attempt: Attempt, thrown: unknown): void {
-    reportLateError(this.#options.hooks, thrown, attempt.task);
+    reportLateError(this.#parts.settings.hooks, thrown, attempt.task);
   }
 
   #attemptEnded(attempt: Attempt): void {
@@ -134,16 +129,25 @@ export class HeldTasks implements AttemptOwner {
     this.leases.ended(lease);
     if (call === null) this.#free(attempt);
     else {
-      if (!call.hasReturned) this.#options.unreturned.add(attempt);
+      if (!call.hasReturned) this.#parts.settings.unreturned.add(attempt);
       call.attemptEnded();
     }
     this.#wake();
   }
 
-  #callEnded({ attempts }: HandlerCall): void {
+  internalError(error: unknown): void {
+    this.#parts.trips.fail(error);
+  }
+
+  callEnded(call: HandlerCall): void {
+    const { attempts, startedAtMs } = call;
+    const { pool, handler } = this.#slotsOf(attempts[0]!.task);
+    const nowMs = monotonicMs();
+    this.running.end(call, nowMs);
+    pool.end(handler, nowMs - startedAtMs);
     for (const attempt of attempts) {
       this.#free(attempt);
-      this.#options.unreturned.remove(attempt);
+      this.#parts.settings.unreturned.remove(attempt);
     }
     this.#wake();
   }
@@ -151,18 +155,13 @@ export class HeldTasks implements AttemptOwner {
   #free(attempt: Attempt): void {
     const { bytes, handler, task } = attempt;
     this.gate.remove(attempt);
-    this.#options.bytes.ended(bytes);
+    this.#parts.bytes.ended(bytes);
     handler.ended(task.queue);
   }
 
   /** Releases the tasks that have not started. */
   releaseReady(): void {
-    for (const attempt of this.#unstarted.takeAll(() => true)) attempt.release();
-  }
-
-  /** Releases the last ready tasks while they have more bytes than may be claimed ahead. */
-  releaseSurplus(): void {
-    this.#unstarted.releaseSurplus();
+    for (const attempt of this.unstarted.takeAll(() => true)) attempt.release();
   }
 
   /** The attempts that have not ended: a heartbeat renews their leases. */
@@ -172,7 +171,7 @@ export class HeldTasks implements AttemptOwner {
       for (const attempt of call.attempts) {
         if (!attempt.hasEnded) attempts.push(attempt);
       }
-    attempts.push(...this.#unstarted);
+    attempts.push(...this.unstarted);
     return attempts;
   }
 
@@ -194,18 +193,18 @@ export class HeldTasks implements AttemptOwner {
     }
     // A task that is canceled before it started is released: the database then makes it canceled.
     const isOver = ({ hasEnded, canceled }: Attempt) => hasEnded || canceled;
-    for (const attempt of this.#unstarted.takeAll(isOver)) attempt.release();
+    for (const attempt of this.unstarted.takeAll(isOver)) attempt.release();
   }
 
   /** Counts everything as lost, also the `unanswered` attempts of a settlement: the drain is over without an answer. */
   giveUp(unanswered: readonly Attempt[] = []): void {
-    this.lose(() => true);
-    for (const attempt of [...unanswered, ...this.outbox.take()]) this.#options.totals.lost(attempt);
+    if (!this.isEmpty) this.lose(() => true);
+    for (const attempt of [...unanswered, ...this.outbox.take()]) this.#parts.totals.lost(attempt);
   }
 
   /** Gives up the attempts for which `matches` is true: this worker no longer holds their tasks. */
   lose(matches: (attempt: Attempt) => boolean): void {
-    for (const attempt of this.#unstarted.takeAll(matches)) attempt.lose();
+    for (const attempt of this.unstarted.takeAll(matches)) attempt.lose();
     for (const attempt of this.attempts()) if (matches(attempt)) attempt.lose();
   }
 }

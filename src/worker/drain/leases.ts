@@ -1,17 +1,15 @@
 import { NEVER } from "../../core/infinity.ts";
 import { monotonicMs } from "../../core/monotonic-clock.ts";
 import type { ClaimLease } from "../handler/claim-lease.ts";
+import type { DrainSettings } from "./drain-settings.ts";
 
 /** The leases that a drain holds, and when they are due to be renewed. */
 export class Leases {
   readonly #leases = new Set<ClaimLease>();
-  readonly #leaseMs: number;
-  readonly #deadlineMs: number;
+  readonly #settings: Pick<DrainSettings, "leaseMs" | "deadlineMs">;
 
-  /** `deadlineMs`: when the drain must be over, on the monotonic clock. */
-  constructor(leaseMs: number, deadlineMs: number) {
-    this.#leaseMs = leaseMs;
-    this.#deadlineMs = deadlineMs;
+  constructor(settings: Pick<DrainSettings, "leaseMs" | "deadlineMs">) {
+    this.#settings = settings;
   }
 
   add(lease: ClaimLease): void {
@@ -33,12 +31,12 @@ export class Leases {
   /** Half a lease before the first one expires; `Infinity` while all of them outlast the drain. */
   get heartbeatAtMs(): number {
     const { endsAtMs } = this;
-    return endsAtMs <= this.#deadlineMs ? endsAtMs - this.#leaseMs / 2 : NEVER;
+    return endsAtMs <= this.#settings.deadlineMs ? endsAtMs - this.#settings.leaseMs / 2 : NEVER;
   }
 
   /** Makes a heartbeat due now. */
   renewNow(): void {
-    const endsAtMs = monotonicMs() + this.#leaseMs / 2;
+    const endsAtMs = monotonicMs() + this.#settings.leaseMs / 2;
     for (const lease of this.#leases) lease.shorten(endsAtMs);
   }
 }

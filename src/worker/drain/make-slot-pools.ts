@@ -18,21 +18,20 @@ export interface PoolSizes {
  * has a dedicated one, all others share one. The prefetch is divided by capacity.
  */
 export function makeSlotPools(
-  registrations: readonly Registration[],
-  sizes: PoolSizes,
+  settings: PoolSizes & { readonly registrations: readonly Registration[] },
   bytes: ByteBudget,
   time: AttemptTime,
 ): SlotPool[] {
-  const drafts = [...Map.groupBy(registrations, groupOf).values()].map((group) => {
+  const drafts = [...Map.groupBy(settings.registrations, groupOf).values()].map((group) => {
     const { resource, concurrency } = group[0]!;
-    const shared = resource === null ? sizes.concurrency : sizes.resources.get(resource)!;
+    const shared = resource === null ? settings.concurrency : settings.resources.get(resource)!;
     const slots = resource === null ? (concurrency ?? shared) : shared;
     const handlers = group.map((registration) => new HandlerSlots(registration, slots, time));
     return { handlers, slots, capacity: slots * Math.max(...handlers.map(({ batch }) => batch)) };
   });
   const total = drafts.reduce((sum, { capacity }) => sum + capacity, 0);
   return drafts.map(({ handlers, slots, capacity }) => {
-    return new SlotPool(handlers, slots, Math.floor((sizes.prefetch * capacity) / total), bytes);
+    return new SlotPool(handlers, slots, Math.floor((settings.prefetch * capacity) / total), bytes);
   });
 }
 

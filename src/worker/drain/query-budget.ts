@@ -4,7 +4,9 @@ import { NEVER, NO_LIMIT } from "../../core/infinity.ts";
 import { monotonicMs } from "../../core/monotonic-clock.ts";
 import { QueryMeter } from "../../core/session/query-meter.ts";
 import type { QueryShare, SharedQueries } from "../handler/query-share.ts";
+import type { DrainSettings } from "./drain-settings.ts";
 import type { DrainTime } from "./drain-time.ts";
+import type { SlotPool } from "./slot-pool.ts";
 
 /** Most statements that settle everything that is held: the settlement, and the history of failures. */
 const SETTLE = 2;
@@ -14,22 +16,19 @@ const RESEND = 2;
 const RECOVER_AND_ASK = 3;
 /** Statements that fire schedules, or store definitions of them. */
 const FIRE = 6;
+/** Most statements that mark a drain; see `WakeMarker`. */
+const MARK = 2;
 /** Statements that a handler is expected to send after its first ones. */
 const HANDLER_AHEAD = 4;
 /** Once no more than this share of the queries is left, a claim leaves those out. */
 const CLAIM_ONLY_SHARE = 2 / 3;
 
-export interface QueryPlan {
-  /** Most queries of the drain; `Infinity`: no limit. */
-  readonly maxQueries: number;
-  /** Slot pools: a claim has a statement for each. */
-  readonly pools: number;
+/** The parts of a drain that its budget depends on. */
+export interface QueryBudgetParts {
+  readonly settings: Pick<DrainSettings, "maxQueries" | "leaseMs" | "hints" | "wadi">;
+  /** A claim has a statement for each. */
+  readonly pools: readonly SlotPool[];
   readonly time: DrainTime;
-  readonly leaseMs: number;
-  /** Whether claims end expired tasks, by one statement more. */
-  readonly hints?: { readonly expired: boolean };
-  /** Most statements by which a claim marks its drain; see `WakeMarker`. */
-  readonly markStatements: number;
 }
 
 /**
@@ -43,18 +42,18 @@ export class QueryBudget implements SharedQueries {
   readonly #open = new Set<QueryShare>();
   /** The share of the handler that sent first. */
   #first: QueryShare | null = null;
-  readonly #plan: QueryPlan;
+  readonly #parts: QueryBudgetParts;
 
-  constructor(plan: QueryPlan) {
-    this.#plan = plan;
+  constructor(parts: QueryBudgetParts) {
+    this.#parts = parts;
   }
 
   get isLimited(): boolean {
-    return this.#plan.maxQueries !== NO_LIMIT;
+    return this.maxQueries !== NO_LIMIT;
   }
 
   get maxQueries(): number {
-    return this.#plan.maxQueries;
+    return this.#parts.settings.maxQueries;
   }
 
   /**
@@ -82,12 +81,12 @@ export class QueryBudget implements SharedQueries {
   }
 
   get left(): number {
-    return this.#plan.maxQueries - this.meter.sent;
+    return this.maxQueries - this.meter.sent;
   }
 
   /** Whether claims leave out what the drain can still ask at its end. */
   get isClaimOnly(): boolean {
-    return this.isLimited && this.left <= this.#plan.maxQueries * CLAIM_ONLY_SHARE;
+    return this.isLimited && this.left <= this.maxQueries * CLAIM_ONLY_SHARE;
   }
 
   /** Whether the tasks of a claim could be settled, and their leases renewed until the end. */
@@ -118,25 +117,28 @@ export class QueryBudget implements SharedQueries {
    */
   gatherMs(limited: boolean): number {
     if (!this.isLimited) return 0;
-    const { time, leaseMs } = this.#plan;
+    const { settings, time } = this.#parts;
     const trips = Math.floor((this.left - SETTLE - RESEND) / (SETTLE + this.#claim(limited)));
     const evenlyMs = trips > 0 ? time.leftMs(monotonicMs()) / (trips + 1) : NEVER;
-    return Math.min(evenlyMs, leaseMs / 4);
+    return Math.min(evenlyMs, settings.leaseMs / 4);
   }
 
   /** Statements of a claim. */
   #claim(limited: boolean): number {
-    const takes = this.#plan.pools * (limited ? 2 : 1) + (limited ? 2 : 0);
+    const takes = this.#parts.pools.length * (limited ? 2 : 1) + (limited ? 2 : 0);
     return this.isClaimOnly && !limited ? takes : takes + this.#recoverAndAsk;
   }
 
+  /** Expired tasks are ended by one statement more; a drain is marked by others. */
   get #recoverAndAsk(): number {
-    return RECOVER_AND_ASK + Number(this.#plan.hints?.expired ?? false) + this.#plan.markStatements;
+    const { hints, wadi } = this.#parts.settings;
+    return RECOVER_AND_ASK + Number(hints.findings.expired) + (wadi.waker === null ? 0 : MARK);
   }
 
   /** Statements kept for held tasks: their settlement, and heartbeats if their leases do not outlast the drain. */
   get #reserve(): number {
-    const { time, leaseMs } = this.#plan;
+    const { settings, time } = this.#parts;
+    const { leaseMs } = settings;
     const leftMs = time.deadlineMs - monotonicMs();
     return SETTLE + RESEND + (leaseMs > leftMs ? 0 : Math.ceil(leftMs / (leaseMs / 2)));
   }

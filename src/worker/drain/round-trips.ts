@@ -11,10 +11,15 @@ import type { DrainSettings } from "./drain-settings.ts";
 import { sendCycle } from "./send-cycle.ts";
 import { TripDeadlines } from "./trip-deadlines.ts";
 
-/** What would be lost if the drain failed. */
-interface Held {
-  readonly isEmpty: boolean;
-  readonly outbox: { readonly length: number };
+/** The parts of a drain that its round trips use. */
+export interface RoundTripsParts {
+  readonly settings: DrainSettings;
+  readonly totals: DrainReporter;
+  readonly queries: { readonly meter: QueryMeter };
+  /** What would be lost if the drain failed. */
+  readonly held: { readonly isEmpty: boolean; readonly outbox: { readonly length: number } };
+  /** Woken by each answer. */
+  readonly waiting: { wake(): void };
 }
 
 /** Pauses between tries while the database fails. */
@@ -29,11 +34,8 @@ const FATAL = ["PROTOCOL_VERSION_MISMATCH", "SCHEMA_MISMATCH"];
  * is lost then.
  */
 export class RoundTrips {
-  readonly #settings: DrainSettings;
-  readonly #totals: DrainReporter;
-  readonly #held: Held;
-  readonly #deadlines: TripDeadlines;
-  readonly #onAnswer: () => void;
+  readonly deadlines: TripDeadlines;
+  readonly #parts: RoundTripsParts;
   #isBusy = false;
   #answeredAtMs = 0;
   #failures = 0;
@@ -43,18 +45,9 @@ export class RoundTrips {
   #lastError: unknown;
   #wasReached = false;
 
-  constructor(
-    settings: DrainSettings,
-    totals: DrainReporter,
-    held: Held,
-    meter: QueryMeter,
-    onAnswer: () => void,
-  ) {
-    this.#settings = settings;
-    this.#totals = totals;
-    this.#held = held;
-    this.#deadlines = new TripDeadlines(settings, meter);
-    this.#onAnswer = onAnswer;
+  constructor(parts: RoundTripsParts) {
+    this.#parts = parts;
+    this.deadlines = new TripDeadlines(parts.settings, parts.queries.meter);
   }
 
   /** Whether a round trip is in flight. */
@@ -87,42 +80,33 @@ export class RoundTrips {
     return this.#failure;
   }
 
-  /** A continuous drain was stopped, and its handlers may go on for `graceMs`. */
-  endSoon(nowMs: number, graceMs: number): void {
-    this.#deadlines.endSoon(nowMs, graceMs);
-  }
-
-  close(): void {
-    this.#deadlines.close();
-  }
-
   /** Whether the drain gives up after failed round trips. A short one fails with the last error. */
   givesUp(nowMs: number): boolean {
-    const isOver = this.#deadlines.isOver(nowMs, this.#hasUnsettled);
-    if (isOver && this.#settings.continuous === null) this.#failure = { error: this.#lastError };
+    const isOver = this.deadlines.isOver(nowMs, this.#hasUnsettled);
+    if (isOver && this.#parts.settings.continuous === null) this.#failure = { error: this.#lastError };
     return isOver;
   }
 
   get #hasUnsettled(): boolean {
-    return this.#held.outbox.length > 0 || (this.#unanswered?.attempts.length ?? 0) > 0;
+    return this.#parts.held.outbox.length > 0 || (this.#unanswered?.attempts.length ?? 0) > 0;
   }
 
   /** Whether an error may end the drain, since it holds nothing that would be lost. */
   get #isOnlyTry(): boolean {
-    return this.#settings.continuous === null && this.#held.isEmpty && !this.#hasUnsettled;
+    return this.#parts.settings.continuous === null && this.#parts.held.isEmpty && !this.#hasUnsettled;
   }
 
   /** Makes a round trip. Never throws. */
   send(operation: ErrorContext["operation"], trip: (call: OperationOptions) => Promise<void>): void {
     this.#isBusy = true;
-    this.#send(operation, trip).then(this.#onAnswer, (error) => this.fail(error));
+    this.#send(operation, trip).then(this.#parts.waiting.wake, (error) => this.fail(error));
   }
 
   /** Ends the drain with an error that is not the database's. */
   fail(error: unknown): void {
     this.#isBusy = false;
     this.#failure ??= { error };
-    this.#onAnswer();
+    this.#parts.waiting.wake();
   }
 
   async #send(
@@ -130,7 +114,7 @@ export class RoundTrips {
     trip: (call: OperationOptions) => Promise<void>,
   ): Promise<void> {
     try {
-      await trip(this.#deadlines.callOptions(this.#isOnlyTry));
+      await trip(this.deadlines.callOptions(this.#isOnlyTry));
       this.#failures = 0;
       this.#retryAtMs = 0;
       this.#wasReached = true;
@@ -148,9 +132,10 @@ export class RoundTrips {
       return;
     }
     this.#lastError = error;
-    report(this.#settings.hooks, error, operation);
+    const { settings } = this.#parts;
+    report(settings.hooks, error, operation);
     const nowMs = monotonicMs();
-    const { lastTryAtMs } = this.#settings.time;
+    const { lastTryAtMs } = settings.time;
     const retryAtMs = nowMs + backoffDelay(OUTAGE, ++this.#failures);
     // Outcomes are sent once more while an answer can still arrive in time.
     this.#retryAtMs = nowMs < lastTryAtMs ? Math.min(retryAtMs, lastTryAtMs) : retryAtMs;
@@ -159,7 +144,7 @@ export class RoundTrips {
     // A cycle that the database keeps refusing must not hold up the others for longer than its leases last.
     const isExpired = cycle.attempts.every(({ lease }) => lease.endsAtMs <= this.#retryAtMs);
     if (isDatabaseRefusal(error) && isExpired) {
-      for (const attempt of cycle.attempts) this.#totals.lost(attempt);
+      for (const attempt of cycle.attempts) this.#parts.totals.lost(attempt);
       this.#unanswered = null;
     } else this.#unanswered = { ...cycle, resent: true };
   }
@@ -175,9 +160,10 @@ export class RoundTrips {
   /** Sends a cycle, which is `unanswered` until its outcome is known. */
   async cycle(cycle: Cycle, call: OperationOptions): Promise<CycleAnswer> {
     this.#unanswered = cycle;
+    const { settings, totals } = this.#parts;
     const sentAtMs = monotonicMs();
-    const answer = await sendCycle(cycle, this.#settings.wadi, this.#totals, call);
-    this.#settings.time.answered(monotonicMs() - sentAtMs);
+    const answer = await sendCycle(cycle, settings.wadi, totals, call);
+    settings.time.answered(monotonicMs() - sentAtMs);
     this.#unanswered = null;
     return answer;
   }

@@ -92,10 +92,10 @@ export class RunningCalls {
    * Resolves when all calls have returned or were cut off. Those that still run, since the drain has failed, are
    * stopped.
    */
-  async returned(until: (atMs: number) => Promise<void>): Promise<void> {
+  async returned(waiting: { until(atMs: number): Promise<void> }): Promise<void> {
     if (this.size > 0) this.expireAll("ran in a drain that failed", monotonicMs());
     while (this.size > 0) {
-      await until(this.#expiresAtMs);
+      await waiting.until(this.#expiresAtMs);
       this.expire(monotonicMs());
     }
   }

@@ -3,7 +3,6 @@
 import { NO_LIMIT } from "../../core/infinity.ts";
 import { byClaimOrder } from "../../core/operations/claim-result.ts";
 import type { Start } from "../../core/operations/settle.ts";
-import type { Task } from "../../core/task.ts";
 import type { Attempt } from "../handler/attempt.ts";
 import type { SlotPool } from "./slot-pool.ts";
 
@@ -18,14 +17,15 @@ import type { SlotPool } from "./slot-pool.ts";
  */
 export class StartGate {
   readonly #pools: readonly SlotPool[];
-  readonly #slots: number;
+  /** Those of all pools. */
+  readonly slots: number;
   readonly #running: { readonly size: number };
   /** In the order of their claims. */
   readonly #suspects = new Set<Attempt>();
 
   constructor(pools: readonly SlotPool[], running: { readonly size: number }) {
     this.#pools = pools;
-    this.#slots = pools.reduce((sum, { slots }) => sum + slots, 0);
+    this.slots = pools.reduce((sum, { slots }) => sum + slots, 0);
     this.#running = running;
   }
 
@@ -37,8 +37,14 @@ export class StartGate {
     this.#suspects.delete(attempt);
   }
 
-  #maxCallsWith({ task }: Attempt): number {
-    return maxCallsWith(task, this.#slots);
+  /**
+   * Most calls at once while this task runs, its call included. A task whose worker vanished once runs among half as
+   * many as there are slots; if it may not crash again, or has crashed twice, it runs alone.
+   */
+  #maxCallsWith({ task: { crashes, maxCrashes, attempt, maxAttempts } }: Attempt): number {
+    if (crashes === 0) return NO_LIMIT;
+    const mayCrashAgain = crashes === 1 && attempt < maxAttempts && (maxCrashes === null || maxCrashes > 2);
+    return mayCrashAgain ? Math.max(1, this.slots >> 1) : 1;
   }
 
   /** Most calls at once, for the suspects for which `matches` is true. */
@@ -61,13 +67,18 @@ export class StartGate {
     if (this.#suspects.size === 0) return true;
     const most = this.#maxCalls(hasStarted);
     if (isSuspect(attempt)) return this.#running.size < Math.min(most, this.#maxCallsWith(attempt));
-    return this.#running.size < most && ![...this.#suspects].some(isWaiting);
+    return this.#running.size < most && this.#waiting().length === 0;
+  }
+
+  /** The suspects that have not started. There is rarely any suspect. */
+  #waiting(): readonly Attempt[] {
+    return this.#suspects.size === 0 ? [] : [...this.#suspects].filter(isWaiting);
   }
 
   /** The attempts whose starts the round trip that is composed now announces. */
   startsToAnnounce(): Attempt[] {
     const starts = this.#pools.map((pool) => pool.nextStarts());
-    const waiting = [...this.#suspects].filter(isWaiting);
+    const waiting = this.#waiting();
     if (waiting.length > 0) return this.#suspectsToAnnounce(waiting);
     return this.#running.size >= this.#maxCalls(hasStarted) ? [] : starts.flat();
   }
@@ -95,21 +106,11 @@ export class StartGate {
 
   /** Whether slots are free and tasks are ready, and none can start before a round trip announces it. */
   get needsAnnouncement(): boolean {
-    const waiting = [...this.#suspects].filter(isWaiting);
+    const waiting = this.#waiting();
     if (waiting.length > 0) return this.#suspectsToAnnounce(waiting).length > 0;
     if (this.#running.size >= this.#maxCalls(hasStarted)) return false;
     return this.#pools.some(({ hasFreeSlot, ready }) => hasFreeSlot && ready.isAllUnannounced);
   }
-}
-
-/**
- * Most calls at once while this task runs, its call included. A task whose worker vanished once runs among half as
- * many as there are slots; if it may not crash again, or has crashed twice, it runs alone.
- */
-function maxCallsWith({ crashes, maxCrashes, attempt, maxAttempts }: Task, slots: number): number {
-  if (crashes === 0) return NO_LIMIT;
-  const mayCrashAgain = crashes === 1 && attempt < maxAttempts && (maxCrashes === null || maxCrashes > 2);
-  return mayCrashAgain ? Math.max(1, slots >> 1) : 1;
 }
 
 function isSuspect({ task }: Attempt): boolean {

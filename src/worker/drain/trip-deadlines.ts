@@ -18,13 +18,14 @@ export class TripDeadlines {
   readonly #meter: QueryMeter;
   #endAtMs: number;
   #lastTryAtMs = NEVER;
-  /** Aborts the request that is in flight. */
-  readonly #abort = new AbortController();
+  /** Aborts the request that is in flight; only a continuous drain does, after its stop. */
+  readonly #abort: AbortController | null;
   #abortTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(settings: DrainSettings, meter: QueryMeter) {
     this.#settings = settings;
     this.#meter = meter;
+    this.#abort = settings.continuous === null ? null : new AbortController();
     this.#endAtMs = Math.max(settings.deadlineMs, monotonicMs() + MIN_ANSWER_TIME_MS);
   }
 
@@ -37,7 +38,7 @@ export class TripDeadlines {
     const { session } = this.#settings.wadi;
     const cause = new Error("no answer came before the worker had to stop");
     const reason = session.driverError("stop", "unknown", cause);
-    const abort = () => this.#abort.abort(reason);
+    const abort = () => this.#abort?.abort(reason);
     this.#abortTimer = setTimeout(abort, Math.min(LAST_TRIES_MS + graceMs, MAX_TIMER_MS));
   }
 
@@ -57,6 +58,6 @@ export class TripDeadlines {
     const [least, most] = ANSWER_TIMEOUT_MS;
     const timeoutMs = Math.min(most, Math.max(least, this.#settings.leaseMs / 3));
     const deadlineMs = toEpochMs(Math.min(this.#endAtMs, monotonicMs() + timeoutMs));
-    return { deadlineMs, signal: this.#abort.signal, meter };
+    return { deadlineMs, signal: this.#abort?.signal, meter };
   }
 }

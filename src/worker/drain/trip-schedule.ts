@@ -1,26 +1,20 @@
 import { NEVER } from "../../core/infinity.ts";
 import { monotonicMs } from "../../core/monotonic-clock.ts";
-import type { CycleComposer } from "./cycle-composer.ts";
-import type { DrainParts } from "./drain-parts.ts";
-import type { RoundTrips } from "./round-trips.ts";
+import type { TripParts } from "./trip-parts.ts";
 
 /** How long settlements wait for more of them while ready tasks are likely to end soon. */
 const GATHER_MS = 4;
 
 /** Computes when the next round trips of a drain are due, on the monotonic clock; `Infinity` if none is. */
 export class TripSchedule {
-  readonly #parts: DrainParts;
-  readonly #cycles: CycleComposer;
-  readonly #trips: RoundTrips;
+  readonly #parts: TripParts;
   /** Since when the handlers that run were not checked for cancels; null while none runs. */
   #uncheckedSinceMs: number | null = null;
   /** When the last cycle was answered. */
   #cycledAtMs = 0;
 
-  constructor(parts: DrainParts, cycles: CycleComposer, trips: RoundTrips) {
+  constructor(parts: TripParts) {
     this.#parts = parts;
-    this.#cycles = cycles;
-    this.#trips = trips;
   }
 
   /** When the next round trip of any kind is due. */
@@ -33,19 +27,19 @@ export class TripSchedule {
     const { held, claims } = this.#parts;
     const { outbox, ready, gate } = held;
     let atMs = NEVER;
-    if (this.#trips.unanswered !== null || this.#mustClaim || this.#mustFire || gate.needsAnnouncement)
-      atMs = 0;
+    const { trips, wakes } = this.#parts;
+    if (trips.unanswered !== null || this.#mustClaim || this.#mustFire || gate.needsAnnouncement) atMs = 0;
     else if (claims.wantsMore) atMs = this.gatherUntilMs;
     else if (outbox.length > 0) {
-      const gatheredAtMs = Math.max(outbox.sinceMs, this.#trips.answeredAtMs) + GATHER_MS;
+      const gatheredAtMs = Math.max(outbox.sinceMs, this.#parts.trips.answeredAtMs) + GATHER_MS;
       atMs = Math.max(ready === 0 ? 0 : gatheredAtMs, this.gatherUntilMs);
     }
-    return Math.max(Math.min(atMs, this.#parts.wakes.releaseAtMs), this.#trips.retryAtMs);
+    return Math.max(Math.min(atMs, wakes.releaseAtMs), trips.retryAtMs);
   }
 
   /** When to renew leases. */
   get heartbeatAtMs(): number {
-    return Math.max(this.#parts.held.leases.heartbeatAtMs, this.#trips.retryAtMs);
+    return Math.max(this.#parts.held.leases.heartbeatAtMs, this.#parts.trips.retryAtMs);
   }
 
   /** When to ask which of the held tasks were canceled. A heartbeat asks too. */
@@ -53,7 +47,7 @@ export class TripSchedule {
     const { settings, queries, snapshot, claims } = this.#parts;
     if (this.#uncheckedSinceMs === null || claims.isClosed || !queries.mayPoll(snapshot.limited))
       return NEVER;
-    return Math.max(this.#uncheckedSinceMs + settings.cancelPollMs, this.#trips.retryAtMs);
+    return Math.max(this.#uncheckedSinceMs + settings.cancelPollMs, this.#parts.trips.retryAtMs);
   }
 
   /** A cycle was answered. */
@@ -74,14 +68,14 @@ export class TripSchedule {
 
   /** Makes a check for cancels due now. */
   checkCancelsNow(): void {
-    this.cancelsChecked(Number.NEGATIVE_INFINITY);
+    this.cancelsChecked(-NEVER);
   }
 
   /** Until when settlements wait for more while handlers run, so that a budget of queries lasts for all of the time. */
   get gatherUntilMs(): number {
     const { queries, held, claims, snapshot } = this.#parts;
     if (!queries.isLimited || claims.isClosed || held.running.size === 0) return 0;
-    if (this.#cycles.hasNewTasks && !queries.isClaimOnly) return 0;
+    if (this.#parts.cycles.hasNewTasks && !queries.isClaimOnly) return 0;
     if (this.#isAwaited && queries.mayClaim(snapshot.limited)) return 0;
     return this.#cycledAtMs + queries.gatherMs(snapshot.limited);
   }
@@ -94,7 +88,8 @@ export class TripSchedule {
     const { settings, held } = this.#parts;
     const { notifier } = settings.wadi;
     return (
-      (this.#cycles.hasNewTasks && notifier.awaits()) || held.outbox.some(({ id }) => notifier.awaits(id))
+      (this.#parts.cycles.hasNewTasks && notifier.awaits()) ||
+      held.outbox.some(({ id }) => notifier.awaits(id))
     );
   }
 
@@ -122,7 +117,7 @@ export class TripSchedule {
   /** When to claim for free slots without a notification: at the next poll, or when a retry is due. */
   get pollAtMs(): number {
     const { polls, held, claims } = this.#parts;
-    if (claims.isClosed || this.#trips.isFailing || !claims.hasRoom) return NEVER;
+    if (claims.isClosed || this.#parts.trips.isFailing || !claims.hasRoom) return NEVER;
     return Math.min(polls.atMs, held.isEmpty ? this.#retryAtMs : NEVER);
   }
 

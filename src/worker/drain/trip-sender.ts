@@ -3,14 +3,11 @@
 import { monotonicMs } from "../../core/monotonic-clock.ts";
 import { checkLeases, renewLeases } from "../../core/operations/lease.ts";
 import type { OperationOptions } from "../../core/session/operation-options.ts";
-import type { Cycle, CycleComposer } from "./cycle-composer.ts";
-import type { DrainParts } from "./drain-parts.ts";
-import type { RoundTrips } from "./round-trips.ts";
+import type { Cycle } from "./cycle-composer.ts";
+import type { TripParts } from "./trip-parts.ts";
 import type { TripSchedule } from "./trip-schedule.ts";
 
-export interface TripSenderParts extends DrainParts {
-  readonly cycles: CycleComposer;
-  readonly trips: RoundTrips;
+export interface TripSenderParts extends TripParts {
   readonly schedule: TripSchedule;
 }
 
@@ -25,18 +22,24 @@ export class TripSender {
   /** Sends the round trip that is due at `nowMs`, or a check for cancels if none is. */
   send(nowMs: number): void {
     const { schedule, trips } = this.#parts;
-    if (nowMs >= schedule.heartbeatAtMs) trips.send("heartbeat", (call) => this.#heartbeat(nowMs, call));
+    if (nowMs >= schedule.heartbeatAtMs)
+      trips.send("heartbeat", (call) => this.#askForLeases(nowMs, true, call));
     else if (nowMs >= schedule.cycleAtMs) trips.send("settleAndClaim", (call) => this.#cycle(nowMs, call));
-    else trips.send("cancelPoll", (call) => this.#checkCancels(nowMs, call));
+    else trips.send("cancelPoll", (call) => this.#askForLeases(nowMs, false, call));
   }
 
-  async #heartbeat(nowMs: number, call: OperationOptions): Promise<void> {
+  /** Asks which leases are held and which tasks are canceled; a heartbeat extends the leases too. */
+  async #askForLeases(nowMs: number, extendsThem: boolean, call: OperationOptions): Promise<void> {
     const { settings, held, totals, schedule } = this.#parts;
+    const { wadi, leaseMs } = settings;
+    const { session } = wadi;
     const attempts = held.attempts();
     totals.roundTrip();
-    const { session } = settings.wadi;
-    const renewals = await session.execute(renewLeases(session.target, attempts, settings.leaseMs), call);
-    held.applyRenewals(attempts, renewals, nowMs + settings.leaseMs);
+    const operation = extendsThem
+      ? renewLeases(session.target, attempts, leaseMs)
+      : checkLeases(session.target, attempts);
+    const renewals = await session.execute(operation, call);
+    held.applyRenewals(attempts, renewals, extendsThem ? nowMs + leaseMs : null);
     schedule.cancelsChecked(nowMs);
   }
 
@@ -56,15 +59,6 @@ export class TripSender {
     const { isPending } = schedules;
     const work = await schedules.prepare();
     return cycles.compose(monotonicMs(), work, isPending);
-  }
-
-  async #checkCancels(nowMs: number, call: OperationOptions): Promise<void> {
-    const { settings, held, totals, schedule } = this.#parts;
-    const attempts = held.attempts();
-    totals.roundTrip();
-    const { session } = settings.wadi;
-    held.applyRenewals(attempts, await session.execute(checkLeases(session.target, attempts), call), null);
-    schedule.cancelsChecked(nowMs);
   }
 
   /** This process was notified that tasks were canceled; null: it is unknown which, so the database is asked. */

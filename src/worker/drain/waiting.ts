@@ -1,22 +1,25 @@
 /** How a drain waits. */
 
 import { NEVER } from "../../core/infinity.ts";
+import { monotonicMs } from "../../core/monotonic-clock.ts";
+import { MAX_TIMER_MS } from "../../core/timers.ts";
 import { report } from "../hooks.ts";
 import type { DrainSettings } from "./drain-settings.ts";
 import { PollSchedule } from "./poll-schedule.ts";
-import { Wakeup } from "./wakeup.ts";
 
 /** Pause of a continuous drain while the database announces new tasks, in case a notification is lost. */
 const SAFETY_POLL_MS = 30_000;
 /** First pause of a short drain: handlers that run may be waiting for tasks that they submitted elsewhere. */
 const FIRST_POLL_MS = 100;
 
-/** What a drain does when it is notified. */
-export interface Listeners {
-  /** Queues got tasks; null: it is unknown which. Returns whether the drain is to be woken. */
-  onQueued(queues: readonly string[] | null): boolean;
-  /** Running tasks were canceled; null: it is unknown which. */
-  onCanceled(ids: readonly string[] | null): void;
+/** What a drain does when queues got tasks; null: it is unknown which. Returns whether the drain is to be woken. */
+interface QueuedListener {
+  notifyQueued(queues: readonly string[] | null): boolean;
+}
+
+/** What a drain does when running tasks were canceled; null: it is unknown which. */
+interface CanceledListener {
+  notifyCanceled(ids: readonly string[] | null): void;
 }
 
 /**
@@ -27,39 +30,65 @@ export interface Listeners {
  * sooner, and not at all where the database announces new tasks.
  */
 export class Waiting {
-  readonly polls: PollSchedule;
   readonly #settings: DrainSettings;
-  readonly #wakeup = new Wakeup();
+  #resolve: (() => void) | null = null;
+  /** Whether it was woken while the drain did not wait. */
+  #isDue = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timerAtMs = NEVER;
 
   constructor(settings: DrainSettings) {
     this.#settings = settings;
-    this.polls = pollsOf(settings);
   }
 
   /** Ends the wait, or the next one if the drain does not wait now. */
-  readonly wake: () => void = this.#wakeup.wake;
+  readonly wake = (): void => {
+    if (this.#resolve === null) this.#isDue = true;
+    else this.#resolve();
+    this.#resolve = null;
+  };
 
-  /** Resolves at `atMs` (on the monotonic clock) or when it is woken; rarely sooner, so check the time. */
-  readonly until = (atMs: number): Promise<void> => this.#wakeup.until(atMs);
+  /**
+   * Resolves at `atMs` (on the monotonic clock) or when it is woken. It may resolve sooner: an earlier timer is kept,
+   * since a new one costs more.
+   */
+  until(atMs: number): Promise<void> {
+    if (this.#isDue) {
+      this.#isDue = false;
+      return Promise.resolve();
+    }
+    if (atMs < this.#timerAtMs) this.#wakeAt(atMs);
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  #wakeAt(atMs: number): void {
+    this.close();
+    this.#timerAtMs = atMs;
+    const fire = () => {
+      this.#timerAtMs = NEVER;
+      this.wake();
+    };
+    this.#timer = setTimeout(fire, Math.min(Math.max(0, atMs - monotonicMs()), MAX_TIMER_MS));
+  }
 
   /** Wakes the drain on notifications and on an abort, until the returned function is called. */
-  listen({ onQueued, onCanceled }: Listeners): () => void {
+  listen(cycles: QueuedListener, sender: CanceledListener): () => void {
     const { continuous, hooks, signal, wadi } = this.#settings;
     const { notifier } = wadi;
     const queued = (queues: readonly string[] | null, error?: unknown) => {
       if (error !== undefined) report(hooks, error, "listen");
-      if (onQueued(queues)) this.wake();
+      if (cycles.notifyQueued(queues)) this.wake();
     };
     const canceled = (ids: readonly string[] | null) => {
-      onCanceled(ids);
+      sender.notifyCanceled(ids);
       this.wake();
     };
     signal?.addEventListener("abort", this.wake);
     const isShort = continuous === null;
-    const unsubscribeQueued = isShort ? notifier.onQueuedPassive(queued) : notifier.onQueued(queued);
-    const unsubscribeCanceled = isShort
-      ? notifier.onCanceledPassive(canceled)
-      : notifier.onCanceled(canceled);
+    const unsubscribeQueued = notifier.onQueued(queued, isShort);
+    const unsubscribeCanceled = notifier.onCanceled(canceled, isShort);
     return () => {
       unsubscribeQueued();
       unsubscribeCanceled();
@@ -68,11 +97,13 @@ export class Waiting {
   }
 
   close(): void {
-    this.#wakeup.clear();
+    clearTimeout(this.#timer);
+    this.#timerAtMs = NEVER;
   }
 }
 
-function pollsOf({ continuous, wadi, pollMs, maxPollMs }: DrainSettings): PollSchedule {
+/** The polls of a drain. */
+export function pollsOf({ continuous, wadi, pollMs, maxPollMs }: DrainSettings): PollSchedule {
   const isAnnounced = () => wadi.notifier.announcesQueued;
   const isShort = continuous === null;
   return new PollSchedule({

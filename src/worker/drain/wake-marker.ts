@@ -12,8 +12,6 @@ import type { DrainReporter } from "./drain-reporter.ts";
 import type { DrainSettings } from "./drain-settings.ts";
 import type { QueryBudget } from "./query-budget.ts";
 
-/** Most statements that a mark adds to a claim. */
-export const MARK_STATEMENTS = 2;
 /** How long submits rely on the drain before it claims again or takes back its mark. */
 const HOLD_MS = 500;
 /** Longest time that the end of a drain spends on a round trip for the next one, and on its kick. */
@@ -76,7 +74,7 @@ export class WakeMarker {
     if (isFull && this.#heldSinceMs !== null && nowMs < this.#heldSinceMs + HOLD_MS) return null;
     const { queries, settings } = this.#parts;
     // Without polls, submits could rely on it for too long.
-    const mayHold = queries.mayPoll(settings.hints.limited);
+    const mayHold = queries.mayPoll(settings.hints.findings.limited);
     const open = request.pools.flatMap(({ lanes, limit }) =>
       lanes.filter(({ quota }) => mayHold && limit > 0 && quota > 0),
     );

@@ -91,7 +91,7 @@ export async function succeedWith(
     attempt.abandonExternalSettlement();
     throw error;
   }
-  attempt.commitExternalSettlement("succeeded");
+  attempt.commitExternalSettlement();
   return result;
 }
 

@@ -4,10 +4,10 @@ import type { Backoff } from "../../core/backoff.ts";
 import { InvalidArgument, LostLease, QueryLimit, TaskCanceled, TaskError } from "../../core/errors/errors.ts";
 import { NEVER } from "../../core/infinity.ts";
 import { monotonicMs } from "../../core/monotonic-clock.ts";
-import type { ClaimResult } from "../../core/operations/claim-result.ts";
+import type { ClaimedTask, ClaimResult } from "../../core/operations/claim-result.ts";
 import type { LeaseRef, LeaseRenewal } from "../../core/operations/lease.ts";
 import type { Outcome, Settlement } from "../../core/operations/settle.ts";
-import type { Task, TaskStatus } from "../../core/task.ts";
+import type { Task } from "../../core/task.ts";
 import { integer, MAX_DELAY_MS } from "../../core/validate.ts";
 import type { WadiInternals } from "../../producer/internals.ts";
 import type { ClaimLease } from "./claim-lease.ts";
@@ -28,8 +28,8 @@ export interface AttemptOwner {
   newShare(): QueryShare;
   /** Called once, when the attempt has ended: `attempt.settlement` is to be stored, null if the lease is lost. */
   ended(attempt: Attempt): void;
-  /** Called instead of `ended` when the settlement was stored together with statements of the application. */
-  settledExternally(attempt: Attempt, status: TaskStatus): void;
+  /** Called instead of `ended` when the success was stored together with statements of the application. */
+  settledExternally(attempt: Attempt): void;
   /** Called with an error that the handler threw although the attempt has another outcome. */
   threwLate(attempt: Attempt, thrown: unknown): void;
 }
@@ -87,20 +87,20 @@ export class Attempt implements LeaseRef {
 
   constructor(
     owner: AttemptOwner,
-    { tasks, bytes, limitKeys, onHold, nowMs }: ClaimResult,
-    index: number,
+    { task, bytes, limitKey, isOnHold }: ClaimedTask,
+    { nowMs }: ClaimResult,
     handler: HandlerSlots,
     lease: ClaimLease,
   ) {
     this.owner = owner;
     this.meter = owner.newShare();
-    this.task = tasks[index]!;
+    this.task = task;
     this.handler = handler;
     this.lease = lease;
-    this.bytes = bytes[index]!;
-    this.limitKey = limitKeys[index]!;
-    this.isOnHold = onHold[index]!;
-    this.queuedMs = Math.max(0, nowMs - this.task.runAtMs);
+    this.bytes = bytes;
+    this.limitKey = limitKey;
+    this.isOnHold = isOnHold;
+    this.queuedMs = Math.max(0, nowMs - task.runAtMs);
   }
 
   get id(): string {
@@ -250,14 +250,14 @@ export class Attempt implements LeaseRef {
     return this.#external.signal;
   }
 
-  /** The external settlement was stored, and the task is `status` now. */
-  commitExternalSettlement(status: TaskStatus): void {
+  /** The external settlement was stored, and the task has succeeded. */
+  commitExternalSettlement(): void {
     const external = this.#external;
     this.#external = null;
     if (this.hasEnded) return;
     this.hasEnded = true;
     this.durationMs = monotonicMs() - this.startedAtMs;
-    this.owner.settledExternally(this, status);
+    this.owner.settledExternally(this);
     if (external?.thrown) this.owner.threwLate(this, external.thrown.error);
   }
 

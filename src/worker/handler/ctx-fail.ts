@@ -7,7 +7,7 @@ import {
   optional,
   unchecked,
 } from "../../core/check-options.ts";
-import { isErrorLike } from "../../core/errors/describe-error.ts";
+import { isError, isErrorLike } from "../../core/errors/describe-error.ts";
 import { envelope, envelopeOf, mergeDetails } from "../../core/errors/error-envelope.ts";
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { JsonTarget } from "../../core/json/json.ts";
@@ -80,14 +80,6 @@ function reasonOf(reason: unknown, target: JsonTarget): ErrorEnvelope {
   throw new InvalidArgument(
     "fail expects a message, an Error or an envelope { type, code, message, retryable, details }, " +
       `got ${reason === null ? "null" : typeof reason}`,
-  );
-}
-
-/** Whether it is an Error, of this realm or another, and not a plain object with a message. */
-function isError(reason: unknown): boolean {
-  return (
-    reason instanceof Error ||
-    (isErrorLike(reason) && Object.prototype.toString.call(reason) === "[object Error]")
   );
 }
 

@@ -64,7 +64,6 @@ export function delayOf(thrown: unknown): number | null {
 }
 
 /** The outcome of an attempt that ran out of time. */
-export function timedOut({ attempt }: Task, message: string, backoff: Backoff): Outcome {
-  const error = envelope("HandlerTimeout", "handler_timeout", message, true);
-  return { outcome: "retry", error, delayMs: backoffDelay(backoff, attempt) };
+export function timedOut(task: Task, message: string, backoff: Backoff): Outcome {
+  return failedAs(task, envelope("HandlerTimeout", "handler_timeout", message, true), null, backoff);
 }

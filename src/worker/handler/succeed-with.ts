@@ -33,7 +33,7 @@ export async function commitSuccess(
   call: OperationOptions = {},
 ): Promise<void> {
   const { target, executor } = session;
-  const around = userStatements(executor, statements);
+  const sendAround = userStatements(executor, statements);
   const held = { id: task.id, workerId: task.workerId! };
   let mayBeCommitted = false;
   const operation: Operation<void> = {
@@ -43,7 +43,7 @@ export async function commitSuccess(
       bind(target, "succeed_task", { id: held.id, worker_id: held.workerId, result: resultJson }),
     ],
     sendsMore: statements.length,
-    send: (_, all, options) => around(all.slice(0, -1), all.at(-1)!, options),
+    send: (_, around, options) => sendAround(around, options),
     decode: () => {},
     resend: () => {
       mayBeCommitted = true;

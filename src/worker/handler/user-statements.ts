@@ -6,13 +6,6 @@ import { encodeJson } from "../../core/json/json.ts";
 import { onlyKnown, show } from "../../core/validate.ts";
 import type { UserStatement } from "../task-context.ts";
 
-/** Sends the application's statements between `before` and `after`, as one batch. */
-export type SendBetween = (
-  before: readonly Statement[],
-  after: Statement,
-  options: SendOptions,
-) => Promise<readonly Row[][]>;
-
 /** Statements that begin or end a transaction would split the batch. */
 const TRANSACTION_CONTROL =
   /^[\s;]*(?:begin|start\s+transaction|commit|end|rollback|abort|savepoint|release|prepare\s+transaction)\b/i;
@@ -22,11 +15,15 @@ const SEVERAL = /^(?!\s*create\b)[^;]*;[\s;]*[^\s;]/i;
 const QUOTED = /'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--.*|\/\*[\s\S]*?(?:\*\/|$)/g;
 
 /**
- * Checks the application's statements and returns a function that sends them. Nothing is sent yet.
+ * Checks the application's statements and returns a function that sends them before the last of those that it gets.
+ * Nothing is sent yet.
  *
  * @throws {InvalidArgument} naming the statement that is not valid, or the parameter that this database cannot store.
  */
-export function userStatements(executor: Executor, statements: readonly UserStatement[]): SendBetween {
+export function userStatements(
+  executor: Executor,
+  statements: readonly UserStatement[],
+): (around: readonly Statement[], options: SendOptions) => Promise<readonly Row[][]> {
   const { native, limits, dialect } = executor;
   if (!Array.isArray(statements)) {
     throw new InvalidArgument(`succeedWith takes an array of statements, got ${show(statements)}`);
@@ -49,14 +46,16 @@ export function userStatements(executor: Executor, statements: readonly UserStat
     return toStatement(statement, what, executor);
   });
   if (native === undefined || !checked.some((statement) => "native" in statement)) {
-    return (before, after, options) =>
-      executor.batch([...before, ...(checked as Statement[]), after], options);
+    return (around, options) =>
+      executor.batch([...around.slice(0, -1), ...(checked as Statement[]), ...around.slice(-1)], options);
   }
   const prepared = checked.flatMap((statement) =>
     "native" in statement ? [statement.native] : native.prepare([statement]),
   );
-  return (before, after, options) =>
-    native.batch([...native.prepare(before), ...prepared, ...native.prepare([after])], options);
+  return (around, options) => {
+    const own = native.prepare(around);
+    return native.batch([...own.slice(0, -1), ...prepared, ...own.slice(-1)], options);
+  };
 }
 
 function toStatement(

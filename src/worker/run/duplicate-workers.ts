@@ -43,7 +43,6 @@ function runsAlready(lane: string): InvalidArgument {
   const [queue, name] = lane.split("\0");
   return new InvalidArgument(
     `a worker of this process already runs "${name}" of the queue "${queue}" on this database, perhaps from a module ` +
-      "that was loaded twice; stop that one first, keep one worker on globalThis, or give them names: " +
-      "a new one replaces that of the same name, others both run",
+      "that was loaded twice; stop that one first, or give both names: a worker replaces one of the same name",
   );
 }

@@ -74,36 +74,27 @@ export class Lifecycle {
   }
 
   async run(options?: RunOptions): Promise<DrainSummary> {
-    const { runner, release } = this.#start(checkOptions("run", options, RUN));
-    return runner.done.finally(release);
+    return this.#start(checkOptions("run", options, RUN)).done;
   }
 
   async serve(options?: ServeOptions): Promise<DrainSummary> {
     const checked = checkOptions("serve", options, SERVE);
     const process = options?.process ?? thisProcess();
-    const { runner, release } = this.#start(checked);
-    const releaseSignals = handleStopSignals(process, () => runner.stop(checked.graceMs));
-    return runner.done.finally(() => {
-      release();
-      releaseSignals();
-    });
+    const { runner, done } = this.#start(checked);
+    return done.finally(handleStopSignals(process, () => runner.stop(checked.graceMs)));
   }
 
   async background<T>(fn: () => T | Promise<T>, options?: RunOptions): Promise<T> {
     const checked = checkOptions("background", options, RUN);
     if (typeof fn !== "function") throw new InvalidArgument("background takes a function");
-    const grace = { graceMs: checked.graceMs };
-    const { runner, release } = this.#start(checked);
-    const done = runner.done.finally(release);
+    const { done } = this.#start(checked);
     done.catch(() => {}); // it may fail before `fn` ends; it is awaited after that
     let result: T;
     try {
       result = await fn();
-    } catch (error) {
-      await this.stop(grace);
-      throw error;
+    } finally {
+      await this.stop({ graceMs: checked.graceMs });
     }
-    await this.stop(grace);
     await done;
     return result;
   }
@@ -116,7 +107,8 @@ export class Lifecycle {
     await runner.done.catch(() => {}); // the caller of `run` gets the error
   }
 
-  #start({ signal, graceMs }: CheckedRun): { runner: Runner; release: () => void } {
+  /** `done` is that of the runner, once everything that the run holds is released. */
+  #start({ signal, graceMs }: CheckedRun): { readonly runner: Runner; readonly done: Promise<DrainSummary> } {
     if (this.isRunning) {
       throw new InvalidArgument("this worker is already running; stop it first");
     }
@@ -131,9 +123,12 @@ export class Lifecycle {
     }
     this.#runner = runner;
     stop = () => runner.stop(graceMs);
-    runner.done.then(unregister, unregister);
     signal?.addEventListener("abort", stop);
     if (signal?.aborted) stop();
-    return { runner, release: () => signal?.removeEventListener("abort", stop) };
+    const done = runner.done.finally(() => {
+      unregister();
+      signal?.removeEventListener("abort", stop);
+    });
+    return { runner, done };
   }
 }

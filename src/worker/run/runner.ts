@@ -25,9 +25,10 @@ export interface RunnerOptions {
  * One run of a long-running worker, from its start to its stop: a continuous drain, and the maintenance of its
  * tables.
  */
-export class Runner {
+export class Runner implements ContinuousMode {
   /** Resolves when it has stopped. */
   readonly done: Promise<DrainSummary>;
+  readonly signal: AbortSignal;
   readonly #wadi: WadiInternals;
   readonly #drain: LongRunningDrain;
   readonly #maintenance: TableMaintenance;
@@ -41,14 +42,8 @@ export class Runner {
     const hooks = recordErrors(options.hooks, (error) => {
       this.#lastError = error;
     });
-    const graceMs = () => this.#graceMs;
-    const continuous: ContinuousMode = {
-      signal: this.#stop.signal,
-      get graceMs() {
-        return graceMs();
-      },
-    };
-    this.#drain = options.newDrain(continuous, hooks);
+    this.signal = this.#stop.signal;
+    this.#drain = options.newDrain(this, hooks);
     this.#maintenance = new TableMaintenance({
       ...options,
       report: (error, operation) => report(hooks, error, operation),
@@ -56,16 +51,20 @@ export class Runner {
     this.done = this.#run();
   }
 
+  get graceMs(): number {
+    return this.#graceMs;
+  }
+
   /** The first call counts. */
   stop(graceMs: number): void {
-    if (this.#stop.signal.aborted) return;
+    if (this.signal.aborted) return;
     this.#graceMs = graceMs;
     this.#stop.abort();
     void this.#maintenance.stop();
   }
 
   stats(): WorkerStats {
-    const state = this.#hasEnded ? "stopped" : this.#stop.signal.aborted ? "stopping" : "running";
+    const state = this.#hasEnded ? "stopped" : this.signal.aborted ? "stopping" : "running";
     return statsOf(state, this.#drain.status, this.#wadi, this.#lastError);
   }
 

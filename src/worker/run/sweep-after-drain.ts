@@ -1,4 +1,5 @@
 import type { Executor } from "../../core/executor.ts";
+import { NEVER } from "../../core/infinity.ts";
 import { monotonicMs, toEpochMs } from "../../core/monotonic-clock.ts";
 import { sweepTasks } from "../../core/operations/control.ts";
 import type { QueryMeter } from "../../core/session/query-meter.ts";
@@ -9,7 +10,7 @@ const PAUSE_MS = 60_000;
 /** A drain with less time left than this does not sweep. */
 const MIN_TIME_LEFT_MS = 1000;
 
-let lastSweepMs = Number.NEGATIVE_INFINITY;
+let lastSweepMs = -NEVER;
 /** The last sweep that each executor knows of: executors that are drained in turn are swept in turn too. */
 const lastSweepsMs = new WeakMap<Executor, number>();
 

@@ -68,14 +68,13 @@ export class TableMaintenance {
   #later(slot: 0 | 1, ms: number, work: () => Promise<void>): void {
     if (this.#stopping !== undefined) return;
     this.#timers[slot] = setTimeout(() => {
-      this.#work = this.#work.then(work);
+      this.#work = this.#work.then(() => (this.#stopping === undefined ? work() : undefined));
     }, ms);
   }
 
   async #sweep(): Promise<void> {
-    if (this.#stopping !== undefined) return;
-    const { retention, sweepMs } = this.#options;
-    const { session } = this.#options.wadi;
+    const { retention, sweepMs, wadi } = this.#options;
+    const { session } = wadi;
     const swept = await this.#try("sweep", () => {
       const call = { deadlineMs: Date.now() + SWEEP_TIMEOUT_MS, signal: this.#abort.signal };
       return session.execute(sweepTasks(session.target, retention, SWEEP_LIMIT), call);
@@ -84,7 +83,6 @@ export class TableMaintenance {
   }
 
   async #optimize(): Promise<void> {
-    if (this.#stopping !== undefined) return;
     await this.#try("optimize", () => this.#options.wadi.executor.optimize!());
     this.#later(1, OPTIMIZE_MS, () => this.#optimize());
   }

@@ -82,8 +82,8 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
 
   test("a prefetched task is not charged for a lost claim, unless its start was announced", async () => {
     await wadi.submitMany("job", Array(10).fill({ payload: 1, maxAttempts: 1 }));
-    const { tasks, onHold } = await claim(10, 7);
-    expect(onHold).toEqual([false, false, false, ...Array(7).fill(true)]);
+    const { tasks, claimed } = await claim(10, 7);
+    expect(claimed.map(({ isOnHold }) => isOnHold)).toEqual([false, false, false, ...Array(7).fill(true)]);
     const { id, workerId, attempt } = tasks[5]!;
     const started = await storeOf(wadi).settle([{ id, workerId: workerId!, attempt, outcome: "start" }]);
     expect(started).toEqual([{ id, status: "running" }]);
@@ -107,8 +107,8 @@ describe.each(pickTargets(["better-sqlite3-memory", "d1", "pg"]))("on $name", (t
     await claim(1);
     await expire();
     for (const isAnnounced of [false, true]) {
-      const { tasks, onHold } = await claim(1);
-      expect(onHold).toEqual([true]);
+      const { tasks, claimed } = await claim(1);
+      expect(claimed.map(({ isOnHold }) => isOnHold)).toEqual([true]);
       const { workerId, attempt } = tasks[0]!;
       const start = { id, workerId: workerId!, attempt, outcome: "start" } as const;
       if (isAnnounced) await storeOf(wadi).settle([start]);

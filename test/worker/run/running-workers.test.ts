@@ -22,7 +22,7 @@ const REFUSAL = {
   message: expect.stringMatching(
     new RegExp(
       'a worker of this process already runs "a" of the queue "default" .*stop that one first, ' +
-        "keep one worker on globalThis, or give them names",
+        "or give both names",
     ),
   ),
 };
