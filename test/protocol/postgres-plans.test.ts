@@ -40,6 +40,9 @@ const lanes_json = JSON.stringify([
 const claim = { lanes_json, worker_id: "w:1", lease_ms: 30_000, max_tasks: 10, ...PLAIN_CLAIM, now_ms: null };
 const limited = { ...claim, lanes_json: JSON.stringify([{ queue: "limited", name: null, quota: 10 }]) };
 const leases = ["task_1", "task_2"].map((id) => ({ id, worker_id: "w:1", attempt: 1, outcome: "complete" }));
+const tasks_json = JSON.stringify([
+  { group: "g", name: "s", at_ms: 1, id: "task_1", key: "k", run_at_ms: 1 },
+]);
 const limits = [{ key: "tenant", concurrency: 5, rate_count: null, rate_per_ms: null }];
 const target = { id: "task_1", key: null };
 
@@ -61,6 +64,10 @@ const HOT = [
     LIMITED,
     QUEUED,
   ]),
+  hot("cancel_overlapped_tasks", { tasks_json, now_ms: null }, [PRIMARY]),
+  hot("insert_scheduled_tasks", { tasks_json, now_ms: null }, [PRIMARY]),
+  hot("insert_scheduled_keys", { tasks_json, now_ms: null }, [PRIMARY]),
+  hot("move_schedules", { moves_json: tasks_json, now_ms: null }, [PRIMARY]),
   hot("expire_tasks", { max_tasks: 1_000, now_ms: null }, [PRIMARY, EXPIRY]),
   hot("recover_leases", { now_ms: null }, [LEASE, PRIMARY]),
   hot("renew_leases", { leases_json: JSON.stringify(leases), lease_ms: 30_000, now_ms: null }, [PRIMARY]),
@@ -170,7 +177,7 @@ function expectPlans(statements: readonly Hot<StatementName>[]): void {
       expect(scans).toEqual([]);
       const indexes = nodes(plan).flatMap((node) => node["Index Name"] ?? []);
       const ofTasks = indexes.filter(
-        (index) => !/task_keys|failures|wadi_limit|wadi_pauses|cairnq_meta/.test(index),
+        (index) => !/task_keys|failures|wadi_limit|wadi_pauses|wadi_schedule|cairnq_meta/.test(index),
       );
       expect([...new Set(ofTasks)].sort()).toEqual(statement.indexes);
       // A count reads what there is.
