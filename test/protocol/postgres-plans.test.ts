@@ -69,7 +69,7 @@ const HOT = [
   hot("insert_scheduled_keys", { tasks_json, now_ms: null }, [PRIMARY]),
   hot("move_schedules", { moves_json: tasks_json, now_ms: null }, [PRIMARY]),
   hot("expire_tasks", { max_tasks: 1_000, now_ms: null }, [PRIMARY, EXPIRY]),
-  hot("recover_leases", { now_ms: null }, [LEASE, PRIMARY]),
+  hot("recover_leases", { scope: null, now_ms: null }, [LEASE, PRIMARY]),
   hot("renew_leases", { leases_json: JSON.stringify(leases), lease_ms: 30_000, now_ms: null }, [PRIMARY]),
   hot("settle_tasks", { settlements_json: JSON.stringify(leases), now_ms: null }, [PRIMARY]),
   hot("update_progress", { id: "task_1", worker_id: "w:1", progress: 0.5, message: null, now_ms: null }, [
@@ -126,7 +126,7 @@ const behind = { cutoff_ms: 9e15, position: null };
 const BULK = [
   hot("cancel_listed_tasks", { ...listed, now_ms: null }, [PRIMARY]),
   hot("retry_listed_tasks", { ...listed, reset_attempt: 0, now_ms: null }, [PRIMARY]),
-  hot("delete_listed_tasks", listed, [PRIMARY]),
+  hot("delete_listed_tasks", { ...listed, scope: null }, [PRIMARY]),
   hot("lock_listed_keys", { ids_json: listed.ids_json }, []),
   hot("select_live_page", { ...scope, ...behind }, [LEASE, PRIMARY, QUEUED]),
   hot("select_ended_page", { ...scope, ...behind }, [DONE]),
@@ -135,7 +135,7 @@ const BULK = [
 ];
 const PURGE = hot(
   "purge_tasks",
-  { older_than_ms: 1_000, queue: null, status: null, name: null, max_tasks: 100, now_ms: null },
+  { older_than_ms: 1_000, queue: null, status: null, name: null, max_tasks: 100, scope: null, now_ms: null },
   [PRIMARY, "wadi_tasks_done_idx"],
 );
 
