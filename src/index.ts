@@ -17,6 +17,7 @@ export {
   QueryLimit,
   QueueFull,
   SchemaMismatch,
+  ScopeMismatch,
   SerializationError,
   TaskCanceled,
   TaskError,
@@ -57,6 +58,7 @@ export {
   type TaskStatus,
 } from "./core/task.ts";
 export type { CallOptions, SubmitCallOptions } from "./producer/call-options.ts";
+export type { ClearOptions, ClearResult, DatabaseControls } from "./producer/database-controls.ts";
 export {
   type AnyTaskDefinition,
   defineTask,

@@ -119,6 +119,7 @@ describe("imports go one way", () => {
 
 /** Each reads one global that the Web does not have, and works without it. */
 const LOOKS_PAST_THE_WEB = [
+  "src/producer/scope.ts", // the environment that Vercel names
   "src/core/vercel-context.ts", // the deadline of the invocation
   "src/core/shared-sets.ts", // what several copies of the package have in common
   "src/worker/drain/next-turn.ts", // setImmediate, where there is one

@@ -51,4 +51,4 @@ export function seededRandom(seed: number): (below: number) => number {
 }
 
 /** The parameters of a claim that a test does not care about. */
-export const PLAIN_CLAIM = { holds: 0, max_task_bytes: null, weighs: 0 };
+export const PLAIN_CLAIM = { holds: 0, max_task_bytes: null, weighs: 0, scope: null };

@@ -147,6 +147,16 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
     (t) => [primaryKey({ columns: [t.queue, t.name] })],
   );
 
+  const wakes = table("wadi_wakes", {
+    queue: text("queue").primaryKey(),
+    kickedAtMs: ms("kicked_at_ms"),
+    delayedAtMs: ms("delayed_at_ms"),
+    activeUntilMs: ms("active_until_ms"),
+    owner: text("owner"),
+    names: jsonb("names"),
+    hops: integer("hops").notNull().default(0),
+  });
+
   const schedules = table(
     "wadi_schedules",
     {
@@ -190,7 +200,7 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
   const migrations = table("wadi_migrations", ledger());
   const referenceMigrations = table("cairnq_migrations", ledger());
 
-  const ofTasks = { tasks, taskKeys, limits, limitStarts, failures, pauses };
+  const ofTasks = { tasks, taskKeys, limits, limitStarts, failures, pauses, wakes };
   return { ...ofTasks, schedules, scheduleGroups, meta, migrations, referenceMigrations };
 }
 
@@ -224,6 +234,8 @@ export const limitStarts = tables.limitStarts;
 export const failures = tables.failures;
 /** What no worker claims: a queue, a name, or a name in a queue; an empty text stands for all. */
 export const pauses = tables.pauses;
+/** What submits know of the drains of a queue, by which they decide whether to kick one. */
+export const wakes = tables.wakes;
 /** What is to be queued when. */
 export const schedules = tables.schedules;
 /** Which definitions of schedules in code are stored, for each group. */

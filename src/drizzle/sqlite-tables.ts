@@ -119,6 +119,17 @@ export const failures = sqliteTable(
   (t) => [primaryKey({ columns: [t.taskId, t.failedAtMs, t.attempt] })],
 );
 
+/** What submits know of the drains of a queue, by which they decide whether to kick one. */
+export const wakes = sqliteTable("wadi_wakes", {
+  queue: text("queue").primaryKey().notNull(),
+  kickedAtMs: integer("kicked_at_ms"),
+  delayedAtMs: integer("delayed_at_ms"),
+  activeUntilMs: integer("active_until_ms"),
+  owner: text("owner"),
+  names: text("names"),
+  hops: integer("hops").notNull().default(0),
+});
+
 /** What no worker claims: a queue, a name, or a name in a queue; an empty text stands for all. */
 export const pauses = sqliteTable(
   "wadi_pauses",

@@ -24,6 +24,7 @@ const STATUS: Readonly<Record<string, number>> = {
   INVALID_ARGUMENT: 400,
   SERIALIZATION_ERROR: 400,
   ALREADY_EXISTS: 409,
+  SCOPE_MISMATCH: 409,
   QUEUE_FULL: 429,
 };
 

@@ -52,6 +52,21 @@ export interface WadiOptions {
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
   /** Called for each kick that failed; no submit fails by it. Its own errors are dropped. @default console.warn */
   readonly onError?: ((error: unknown, context: { readonly operation: "wake" }) => unknown) | undefined;
+  /**
+   * The environment that this client runs in, such as `production` or `preview`: never the id of a deployment. The
+   * database keeps the scope it belongs to, and a client of another one, or of none, submits and reads, but claims,
+   * recovers and deletes nothing (`ScopeMismatch`), so that a copy of the database does not run production's tasks.
+   *
+   * A client of the scope `production` stores it at its first claim in a database that has none; `migrate` and `adopt`
+   * store any scope. 1 to 64 letters, digits, `-`, `_` or `.`.
+   *
+   * @default on Vercel the environment (`VERCEL_TARGET_ENV`, else `VERCEL_ENV`), elsewhere none
+   * @example
+   * ```ts
+   * const wadi = new Wadi(pg(pool), { scope: process.env.APP_ENV });
+   * ```
+   */
+  readonly scope?: string | undefined;
 }
 
 export const WADI_OPTIONS = Object.keys({
@@ -65,4 +80,5 @@ export const WADI_OPTIONS = Object.keys({
   wake: true,
   waitUntil: true,
   onError: true,
+  scope: true,
 } satisfies Record<keyof WadiOptions, true>);

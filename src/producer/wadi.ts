@@ -9,12 +9,14 @@ import { Session } from "../core/session/session.ts";
 import type { Task, TaskFailure } from "../core/task.ts";
 import { onlyKnown, text } from "../core/validate.ts";
 import { type CallOptions, checkCall, type SubmitCallOptions, splitCall } from "./call-options.ts";
+import type { ClearOptions, ClearResult, DatabaseControls } from "./database-controls.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
 import { setInternals, type WadiInternals } from "./internals.ts";
 import type { WakeSource } from "./notify/channel-connection.ts";
 import { Notifier } from "./notify/notifier.ts";
 import { ScheduleControls } from "./schedules/schedule-controls.ts";
 import type { Schedules } from "./schedules/schedules.ts";
+import { adopt, checkScope, clear, migrateAndStoreScope } from "./scope.ts";
 import { SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submit/submit-options.ts";
 import { Submitter } from "./submit/submitter.ts";
 import type { TaskSubmits } from "./submit/task-submits.ts";
@@ -44,9 +46,6 @@ import { Waker } from "./wake/waker.ts";
  * The producer's side: submits tasks, reads and controls them, and waits for their results. `Native` and `Sync` come
  * from the executor: the type of its client's statements, and whether its open transactions are synchronous.
  *
- * A facade: its methods are documented by the interfaces, check their arguments, and leave the work to the submitter,
- * the open waits and the session.
- *
  * @example
  * ```ts
  * import { Wadi } from "wadi";
@@ -56,7 +55,7 @@ import { Waker } from "./wake/waker.ts";
  * ```
  */
 export class Wadi<Native = unknown, Sync extends boolean = boolean>
-  implements TaskSubmits, TaskWaits, TaskReads, TaskControls, TaskPauses
+  implements TaskSubmits, TaskWaits, TaskReads, TaskControls, TaskPauses, DatabaseControls
 {
   /** Makes statements that you send in a batch, together with statements for your rows. */
   readonly statements: StatementBuilder<Native>;
@@ -73,7 +72,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
       throw new InvalidArgument("new Wadi takes an executor, such as betterSqlite3(db)");
     }
     const { database } = options;
-    const session = new Session(executor, options);
+    const session = new Session(executor, { ...options, scope: checkScope(options.scope) });
     const notifier = new Notifier(executor, database === undefined ? undefined : text("database", database));
     const waker = Waker.of(session, options);
     const submitter = new Submitter(session, notifier, waker, options);
@@ -277,14 +276,16 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     return pauses.listPausesOf(this.#session, target, call);
   }
 
-  /**
-   * Applies missing migrations. Usually not needed: the first operation that finds no tables does the same. Optional
-   * migrations are applied only here. It ends after ten minutes unless `call` gives another deadline.
-   *
-   * @example await wadi.migrate({ mixedFleet: true });
-   */
   async migrate(options?: MigrateOptions, call?: SubmitCallOptions): Promise<void> {
-    return this.#session.migrate(options, checkCall("migrate", call));
+    return migrateAndStoreScope(this.#session, options, checkCall("migrate", call));
+  }
+
+  async adopt(call?: CallOptions): Promise<void> {
+    return adopt(this.#session, call);
+  }
+
+  async clear(options?: ClearOptions, call?: CallOptions): Promise<ClearResult> {
+    return clear(this.#session, options, call);
   }
 
   /**

@@ -44,10 +44,8 @@ export const submit = ({ wadi, queue }: Place, options: object = {}) =>
 export const statusOf = async ({ wadi }: Place, { id }: Task): Promise<TaskStatus | undefined> =>
   (await wadi.get(id))?.status;
 
-export const pause = ({ run }: Place, queue: string) =>
-  run(`insert into wadi_pauses (queue, name, paused_at_ms) values ('${queue}', '', 0)`);
-export const resume = ({ run }: Place, queue: string) =>
-  run(`delete from wadi_pauses where queue = '${queue}'`);
+export const pause = ({ wadi }: Place, queue: string) => wadi.pause({ queue });
+export const resume = ({ wadi }: Place, queue: string) => wadi.resume({ queue });
 
 /** What `onFailed` submitted. */
 export const children = async ({ wadi }: Place, { id }: Task) =>

@@ -133,11 +133,13 @@ describe.each(TARGETS.map((target) => [target.name, target] as const))("on %s", 
     const child = { delayMs: 60_000, parentId: parent.id, correlationId: "c 1" };
     await wadi.submitMany("p", Array(3).fill({ payload: null, ...child }));
     const stranger = await wadi.submit("p", null, { correlationId: "c 2", delayMs: 60_000 });
-    expect(await wadi.cancelMany({ rootId: parent.id })).toMatchObject({
-      matched: 4,
-      changed: 4,
-      cursor: null,
-    });
+    const { cursor } = await wadi.cancelMany({ rootId: parent.id }, { countOnly: true });
+    clock.advance(1);
+    const late = await wadi.submit("p", null, { delayMs: 60_000, parentId: parent.id });
+    const counted = { matched: 4, changed: 4, cursor: null };
+    expect(await wadi.cancelMany({ rootId: parent.id }, { cursor: cursor! })).toMatchObject(counted);
+    expect((await wadi.get(late.id))?.status).toBe("queued");
+    expect(await wadi.cancelMany({ rootId: parent.id })).toMatchObject({ matched: 1, changed: 1 });
     clock.advance(1);
     const retried = await all((cursor) =>
       wadi.retryMany({ correlationId: "c 1", status: "canceled" }, { limit: 3, ...(cursor && { cursor }) }),
@@ -146,8 +148,8 @@ describe.each(TARGETS.map((target) => [target.name, target] as const))("on %s", 
     expect(await wadi.cancelMany({ correlationId: "c 1", name: "p" })).toMatchObject({ changed: 4 });
     clock.advance(1);
     expect(await wadi.purgeMany({ rootId: parent.id })).toMatchObject({
-      matched: 4,
-      changed: 4,
+      matched: 5,
+      changed: 5,
       cursor: null,
     });
     expect(await wadi.get(parent.id)).toBeNull();

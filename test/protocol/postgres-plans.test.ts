@@ -40,6 +40,9 @@ const lanes_json = JSON.stringify([
 const claim = { lanes_json, worker_id: "w:1", lease_ms: 30_000, max_tasks: 10, ...PLAIN_CLAIM, now_ms: null };
 const limited = { ...claim, lanes_json: JSON.stringify([{ queue: "limited", name: null, quota: 10 }]) };
 const leases = ["task_1", "task_2"].map((id) => ({ id, worker_id: "w:1", attempt: 1, outcome: "complete" }));
+const tasks_json = JSON.stringify([
+  { group: "g", name: "s", at_ms: 1, id: "task_1", key: "k", run_at_ms: 1 },
+]);
 const limits = [{ key: "tenant", concurrency: 5, rate_count: null, rate_per_ms: null }];
 const target = { id: "task_1", key: null };
 
@@ -61,8 +64,12 @@ const HOT = [
     LIMITED,
     QUEUED,
   ]),
+  hot("cancel_overlapped_tasks", { tasks_json, now_ms: null }, [PRIMARY]),
+  hot("insert_scheduled_tasks", { tasks_json, now_ms: null }, [PRIMARY]),
+  hot("insert_scheduled_keys", { tasks_json, now_ms: null }, [PRIMARY]),
+  hot("move_schedules", { moves_json: tasks_json, now_ms: null }, [PRIMARY]),
   hot("expire_tasks", { max_tasks: 1_000, now_ms: null }, [PRIMARY, EXPIRY]),
-  hot("recover_leases", { now_ms: null }, [LEASE, PRIMARY]),
+  hot("recover_leases", { scope: null, now_ms: null }, [LEASE, PRIMARY]),
   hot("renew_leases", { leases_json: JSON.stringify(leases), lease_ms: 30_000, now_ms: null }, [PRIMARY]),
   hot("settle_tasks", { settlements_json: JSON.stringify(leases), now_ms: null }, [PRIMARY]),
   hot("update_progress", { id: "task_1", worker_id: "w:1", progress: 0.5, message: null, now_ms: null }, [
@@ -119,7 +126,7 @@ const behind = { cutoff_ms: 9e15, position: null };
 const BULK = [
   hot("cancel_listed_tasks", { ...listed, now_ms: null }, [PRIMARY]),
   hot("retry_listed_tasks", { ...listed, reset_attempt: 0, now_ms: null }, [PRIMARY]),
-  hot("delete_listed_tasks", listed, [PRIMARY]),
+  hot("delete_listed_tasks", { ...listed, scope: null }, [PRIMARY]),
   hot("lock_listed_keys", { ids_json: listed.ids_json }, []),
   hot("select_live_page", { ...scope, ...behind }, [LEASE, PRIMARY, QUEUED]),
   hot("select_ended_page", { ...scope, ...behind }, [DONE]),
@@ -128,7 +135,7 @@ const BULK = [
 ];
 const PURGE = hot(
   "purge_tasks",
-  { older_than_ms: 1_000, queue: null, status: null, name: null, max_tasks: 100, now_ms: null },
+  { older_than_ms: 1_000, queue: null, status: null, name: null, max_tasks: 100, scope: null, now_ms: null },
   [PRIMARY, "wadi_tasks_done_idx"],
 );
 
@@ -170,7 +177,7 @@ function expectPlans(statements: readonly Hot<StatementName>[]): void {
       expect(scans).toEqual([]);
       const indexes = nodes(plan).flatMap((node) => node["Index Name"] ?? []);
       const ofTasks = indexes.filter(
-        (index) => !/task_keys|failures|wadi_limit|wadi_pauses|cairnq_meta/.test(index),
+        (index) => !/task_keys|failures|wadi_limit|wadi_pauses|wadi_schedule|cairnq_meta/.test(index),
       );
       expect([...new Set(ofTasks)].sort()).toEqual(statement.indexes);
       // A count reads what there is.

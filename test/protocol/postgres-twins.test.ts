@@ -110,14 +110,8 @@ test("every way out of running leaves the same row on both dialects", async () =
           await both("insert_tasks", { groups_json, now_ms: 1_000 });
           const lanes_json = JSON.stringify([{ queue: "exits", name: "resize", quota: 1 }]);
           const lease_ms = outcome === "expired" ? 10 : 1_000;
-          await both("claim_tasks", {
-            lanes_json,
-            worker_id: `w:${id}`,
-            lease_ms,
-            max_tasks: 1,
-            ...PLAIN_CLAIM,
-            now_ms: 1_000,
-          });
+          const taken = { lanes_json, worker_id: `w:${id}`, lease_ms, max_tasks: 1, now_ms: 1_000 };
+          await both("claim_tasks", { ...taken, ...PLAIN_CLAIM });
           const owned = { id, worker_id: `w:${id}`, now_ms: 1_001 };
           await both("update_progress", { ...owned, progress: 0.25, message: "a quarter" });
           if (canceled) await both("cancel_task", { id, key: null, now_ms: 1_002 });
@@ -152,8 +146,8 @@ test("every way out of running leaves the same row on both dialects", async () =
     now_ms: 1_100,
   });
   expect(settled).toHaveLength(40);
-  expect(await both("recover_leases", { now_ms: 1_011 })).toHaveLength(8);
-  expect(await both("recover_leases", { now_ms: 1_011 })).toHaveLength(0);
+  expect(await both("recover_leases", { scope: null, now_ms: 1_011 })).toHaveLength(8);
+  expect(await both("recover_leases", { scope: null, now_ms: 1_011 })).toHaveLength(0);
   await expectEqualTables();
 });
 
@@ -252,7 +246,7 @@ test("1500 random steps leave the same rows on both dialects", { timeout: 120_00
     () => both("insert_tasks", { groups_json: groupsJson(list(() => task(null))), now_ms }),
     () =>
       submitKeyed([...new Map(list(() => task(`k${random(4)}`)).map((t) => [t.key, t])).values()], now_ms),
-    () => both("recover_leases", { now_ms }),
+    () => both("recover_leases", { scope: null, now_ms }),
     () =>
       both("renew_leases", { leases_json: JSON.stringify(leased()), lease_ms: 10 + 10 * random(30), now_ms }),
     async () => {
@@ -289,8 +283,10 @@ test("1500 random steps leave the same rows on both dialects", { timeout: 120_00
           : { root_id: null, correlation_id: "c2" };
       return both("list_related_tasks", { ...root, ...filter(), ...page(), now_ms });
     },
-    () =>
-      both("purge_tasks", { older_than_ms: 10 * random(200), ...filter(), max_tasks: 1 + random(4), now_ms }),
+    () => {
+      const most = { older_than_ms: 10 * random(200), max_tasks: 1 + random(4) };
+      return both("purge_tasks", { ...most, ...filter(), scope: null, now_ms });
+    },
   ];
   await submitKeyed([task("k0")], now_ms);
   for (let step = 0; step < 1_500; step++) {

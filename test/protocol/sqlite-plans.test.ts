@@ -22,6 +22,7 @@ const KEY_OF_TASK = "keys by wadi_task_keys_task_idx";
 const FAILURE = "failures by primary key";
 const EXPIRY = "tasks by wadi_tasks_expiry_idx";
 const PAUSE = "pauses by primary key";
+const WAKE = "wakes by primary key";
 /**
  * Where a task is inserted or deleted SQLite looks for rows that refer to it; an insert does so only in a batch that
  * broke a reference.
@@ -95,6 +96,11 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
     ...[LEASE, QUEUED, LIMITED, LIMITS, LIMIT, START, PAUSE, EXPIRY],
     ...[GROUP, "schedules by wadi_schedules_next_idx"],
   ],
+  mark_wakes: [LEASE, WAKE],
+  take_kicks: [WAKE],
+  take_hops: [WAKE],
+  reset_hops: [WAKE],
+  select_wakes: [WAKE],
   select_retried: [KEY, KEY_OF_TASK, TASK],
   select_task: [KEY, TASK],
   select_task_owners: [TASK],
@@ -146,6 +152,7 @@ const TABLES: Record<string, string> = {
   wadi_limit_starts: "starts",
   wadi_failures: "failures",
   wadi_pauses: "pauses",
+  wadi_wakes: "wakes",
   wadi_schedules: "schedules",
   wadi_schedule_groups: "schedule groups",
 };

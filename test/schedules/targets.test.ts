@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test } from "vitest";
 import { type Schedule, Wadi, Worker, type WorkerOptions } from "../../src/index.ts";
+import { interceptOperations } from "../../testing/intercept.ts";
 import { lossy } from "../../testing/lossy-executor.ts";
 import type { OpenTarget } from "../../testing/target.ts";
 import { pickTargets } from "../../testing/targets.ts";
@@ -54,6 +55,63 @@ describe.each(pickTargets(["better-sqlite3-memory", "libsql-http", "d1", "pg", "
       expect(await wadi.purge({ olderThanMs: 0 })).toBe(3);
       await tick();
       expect(await slots(wadi)).toEqual([]);
+    });
+
+    test("a slot that was fired and purged does not come again from a drain that is late, and sends twice", async () => {
+      const wadi = await start();
+      const other = new Wadi(await open.connect(), { clock });
+      await workerOf(wadi, { schedules: [HOURLY] }).drain();
+      nowMs += HOUR;
+      // The late drain has seen that the slot is due when the other one fires it.
+      let trips = 0;
+      interceptOperations(other, "settleAndClaim", async (send) => {
+        if (++trips !== 2) return send();
+        await workerOf(wadi).drain();
+        nowMs += 1;
+        expect(await wadi.purge({ olderThanMs: 0 })).toBe(1);
+        await send();
+        return send();
+      });
+      expect(await workerOf(other).drain()).toMatchObject({ claimed: 0 });
+      expect(trips).toBeGreaterThanOrEqual(2);
+      expect(await slots(wadi)).toEqual([]);
+    });
+
+    test("tasks of schedules have the limits, the expiry and the task on failure of a submit, and mind a pause", async () => {
+      const wadi = await start();
+      const limits = { key: "api", concurrency: 1 };
+      const options = { limits, expiresInMs: HOUR / 4, onFailed: "alert", maxAttempts: 1, priority: 7 };
+      const names = ["a", "b"];
+      const schedules = names.map((name) => ({ ...HOURLY, name, payload: name, options, jitterMs: 1000 }));
+      let most = 0;
+      let running = 0;
+      const worker = new Worker(wadi, { schedules, logger: null })
+        .task("report", async () => {
+          most = Math.max(most, ++running);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          running--;
+          throw new Error("no");
+        })
+        .task("alert", () => null);
+      await worker.drain();
+      nowMs += HOUR / 2;
+      expect(await worker.drain()).toMatchObject({ claimed: 0, nextDueAtMs: expect.any(Number) });
+      nowMs += 1000;
+      await worker.drain();
+      expect(most).toBe(1);
+      const failed = await wadi.list({ name: "report", status: "failed" });
+      expect(failed.map(({ priority, expiresAtMs, runAtMs }) => [priority, expiresAtMs! - runAtMs])).toEqual([
+        [7, HOUR / 4],
+        [7, HOUR / 4],
+      ]);
+      expect(await wadi.list({ name: "alert" })).toHaveLength(2);
+      await open.executor.run({ sql: "insert into wadi_pauses values ('default', 'report', 0)", params: [] });
+      nowMs = START + 1.5 * HOUR;
+      expect(await worker.drain()).toMatchObject({ claimed: 0, more: false });
+      expect((await wadi.list({ name: "report", status: "queued" })).length).toBe(2);
+      nowMs += HOUR / 2;
+      expect(await worker.drain()).toMatchObject({ more: false });
+      expect((await wadi.list({ name: "report", status: "canceled" })).length).toBe(2);
     });
 
     test("answers are lost after the commit, and each slot still gets one task", async () => {

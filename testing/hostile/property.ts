@@ -44,7 +44,7 @@ async function checkRound(dialect: Dialect, client: DialectClient, round: number
      select distinct concurrency_key, 1000, 0 from cairnq_tasks where concurrency_key <> ''`,
   );
   if (dialect === "sqlite") await client.run("insert_crashes", { now_ms: NOW_MS });
-  await client.run("recover_leases", { now_ms: NOW_MS });
+  await client.run("recover_leases", { scope: null, now_ms: NOW_MS });
   const lanes_json = JSON.stringify(
     LANES.map((lane) => (round % 4 < 2 ? lane : { ...lane, rank: random(3) })),
   );

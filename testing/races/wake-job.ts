@@ -1,3 +1,5 @@
+// A job of the races: submits, and drains only when its own submits kick.
+
 import { sleep } from "../../src/core/timers.ts";
 import { Wadi, Worker, wakeInProcess } from "../../src/index.ts";
 import { TASK } from "./task-name.ts";

@@ -11,6 +11,7 @@
 -- @param holds integer
 -- @param max_task_bytes integer?
 -- @param weighs integer
+-- @param scope text?
 -- @param now_ms integer?
 -- @returns task
 with recursive
@@ -19,7 +20,7 @@ declared as materialized (
   select
     lane->>'queue' as queue, lane->>'name' as name, (lane->>'rank')::bigint as rank, lane->'served' as served,
     least((lane->>'quota')::bigint, :max_tasks::bigint) as quota
-  from @elements(:lanes_json) as given(lane)
+  from @elements(coalesce(@scope_guard(), :lanes_json)) as given(lane)
   where (lane->>'quota')::bigint > 0 and not @is_paused(lane->>'queue', coalesce(lane->>'name', ''))
 ),
 lanes as (

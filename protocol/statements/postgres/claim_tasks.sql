@@ -15,6 +15,7 @@
 -- @param holds integer
 -- @param max_task_bytes integer?
 -- @param weighs integer
+-- @param scope text?
 -- @param now_ms integer?
 -- @returns task
 with recursive
@@ -24,7 +25,7 @@ declared as materialized (
     lane->>'queue' as queue, lane->>'name' as name, least((lane->>'quota')::bigint, :max_tasks::bigint) as quota,
     -- Rank + quota: less what is left of the quota, that is rank + taken.
     (lane->>'rank')::bigint + least((lane->>'quota')::bigint, :max_tasks::bigint) as turns
-  from @elements(:lanes_json) as given(lane)
+  from @elements(coalesce(@scope_guard(), :lanes_json)) as given(lane)
   where not @is_paused(lane->>'queue', coalesce(lane->>'name', ''))
 ),
 lanes as (

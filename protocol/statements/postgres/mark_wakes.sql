@@ -1,6 +1,7 @@
 -- Marks a drain as going to claim again, for 5 s, in the queues whose names it has room for, if its claim in this batch
--- took tasks or keeps its mark; else takes it back. The first claim of a drain also clears the kicks that may have started it. It
--- follows the claim, with which it is one transaction, and lock_wakes before that; it writes only what changes.
+-- took tasks or the drain stays; else takes back its mark. The first claim of a drain also clears the kicks that may
+-- have started it. It follows the claim, with which it is one transaction, and lock_wakes before that; it writes only
+-- what changes.
 -- @param wakes_json json
 -- @param owner text
 -- @param worker_id text

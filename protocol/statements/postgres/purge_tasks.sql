@@ -6,9 +6,12 @@
 -- @param status text?
 -- @param name text?
 -- @param max_tasks integer
+-- @param scope text?
 -- @param now_ms integer?
 -- @returns id
-with cutoff as materialized (select coalesce(@guard()::bigint, @present()) - :older_than_ms::bigint as ms),
+with cutoff as materialized (
+  select coalesce(@guard()::bigint, @scope_guard()::bigint, @present()) - :older_than_ms::bigint as ms
+),
 oldest as (
   select done.id
   from unnest(array(

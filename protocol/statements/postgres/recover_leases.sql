@@ -4,9 +4,10 @@
 --
 -- A task is `held`, that is known not to have started, if its hold is its owner's token and its owner announced no task
 -- at or behind it in the order of the claim. A task that crashed before runs alone, so no announcement speaks of it.
+-- @param scope text?
 -- @param now_ms integer?
 -- @returns id, name, queue, attempt, status
-with now as materialized (select coalesce(@guard()::bigint, @present()) as ms),
+with now as materialized (select coalesce(@guard()::bigint, @scope_guard()::bigint, @present()) as ms),
 locked as materialized (
   select
     id, attempt, max_attempts, worker_id, lease_until_ms, cancel_requested_at_ms,

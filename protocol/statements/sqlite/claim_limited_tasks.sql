@@ -13,6 +13,7 @@
 -- @param holds integer
 -- @param max_task_bytes integer?
 -- @param weighs integer
+-- @param scope text?
 -- @param now_ms integer?
 -- @returns task
 with recursive
@@ -22,7 +23,7 @@ lanes(queue, name, quota, rank, every, served) as (
     item.value->>'queue', coalesce(item.value->>'name', @least(name, @queued(item.value->>'queue'))),
     min(item.value->>'quota', cast(:max_tasks as integer)), item.value->>'rank', item.value->>'name' is null,
     item.value->'served'
-  from json_each(:lanes_json) item
+  from json_each(coalesce(@scope_guard(), :lanes_json)) item
   where item.value->>'quota' > 0
     and not @is_paused(item.value->>'queue', ifnull(item.value->>'name', ''))
   union all

@@ -13,6 +13,7 @@
 -- @param holds integer
 -- @param max_task_bytes integer?
 -- @param weighs integer
+-- @param scope text?
 -- @param now_ms integer?
 -- @returns task
 with recursive
@@ -24,7 +25,7 @@ walk(queue, name, quota, cursor, rank, taken) as not materialized (
     case when item.value->>'name' is null then ''
       else @top(@level_start(), item.value->>'queue', item.value->>'name', '') end,
     item.value->>'rank', 0
-  from json_each(:lanes_json) item
+  from json_each(coalesce(@scope_guard(), :lanes_json)) item
   where not @is_paused(item.value->>'queue', ifnull(item.value->>'name', ''))
   union all
   select queue, @least(name, @queued(walk.queue) and name > walk.name), quota, '', rank, 0

@@ -2,9 +2,10 @@
 -- @param ids_json json
 -- @param status text?
 -- @param cutoff_ms integer
+-- @param scope text?
 -- @returns id
 delete from cairnq_tasks
-where id in (select value from json_each(coalesce(@guard(), :ids_json)))
+where id in (select value from json_each(coalesce(@guard(), @scope_guard(), :ids_json)))
   and +status in ('succeeded', 'failed', 'canceled') and +status = coalesce(:status, status)
   and +completed_at_ms <= :cutoff_ms
 returning id

@@ -5,12 +5,13 @@
 -- @param status text?
 -- @param name text?
 -- @param max_tasks integer
+-- @param scope text?
 -- @param now_ms integer?
 -- @returns id
 with recursive
 cutoff(ms) as not materialized (select @present() - cast(:older_than_ms as integer)),
 queues(queue) as (
-  select coalesce(@guard(), :queue, @least(queue, completed_at_ms is not null))
+  select coalesce(@guard(), @scope_guard(), :queue, @least(queue, completed_at_ms is not null))
   union all
   select @least(queue, completed_at_ms is not null and queue > queues.queue)
   from queues where :queue is null and queues.queue is not null

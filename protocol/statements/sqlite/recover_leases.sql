@@ -1,9 +1,10 @@
 -- Takes every task whose lease has expired from its owner: canceled if a cancel was requested, queued while it has
 -- attempts left and fewer crashes than it may have, else failed. A task that is known not to have started is queued in
 -- its place, as if its owner had released it. It must follow insert_crashes in the same batch.
+-- @param scope text?
 -- @param now_ms integer?
 -- @returns id, name, queue, attempt, status
-with now(ms) as not materialized (select coalesce(@guard(), @present())),
+with now(ms) as not materialized (select coalesce(@guard(), @scope_guard(), @present())),
 @expired(),
 recovered as (
   select

@@ -1,8 +1,10 @@
 -- Takes the kick of each queue that got tasks, and returns the queues whose kick the caller has to send. None is taken
--- while one is pending, for at most 5 s, or while a drain is going to claim tasks of all these names. A kick that is
--- due later is taken unless an earlier one is on its way. It follows the submit in the same batch.
+-- while one is pending, for at most 5 s, while a drain is going to claim tasks of all these names, or in a database of
+-- another scope. A kick that is due later is taken unless an earlier one is on its way. It follows the submit in the same
+-- batch.
 -- @param kicks_json json
 -- @param can_delay integer
+-- @param scope text?
 -- @param now_ms integer?
 -- @returns queue, at_ms
 with @now(),
@@ -18,7 +20,7 @@ kicks(queue, names, at_ms) as materialized (
 insert into wadi_wakes (queue, kicked_at_ms, delayed_at_ms)
 select kick.queue, iif(kick.at_ms <= now.ms, now.ms, null), iif(kick.at_ms <= now.ms, null, kick.at_ms)
 from now cross join kicks kick left join wadi_wakes wake on wake.queue = kick.queue
-where case
+where not @is_foreign() and case
   when kick.at_ms <= now.ms then
     not ifnull(wake.kicked_at_ms between now.ms - 4999 and now.ms + 5000, 0)
     and not (

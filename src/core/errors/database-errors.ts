@@ -35,6 +35,45 @@ export class ProtocolVersionMismatch extends WadiError {
   }
 }
 
+/**
+ * The database belongs to another scope than this client, as the copy of a database does, so the client claims,
+ * recovers and deletes nothing in it. Nothing was written. It may submit and read.
+ */
+export class ScopeMismatch extends WadiError {
+  override readonly name = "ScopeMismatch";
+  /** The scope of this client; null: it has none. */
+  readonly scope: string | null;
+  /** The scope that the database belongs to; null: to none. */
+  readonly databaseScope: string | null;
+  constructor(scope: string | null, databaseScope: string | null) {
+    super("SCOPE_MISMATCH", scopeMessage(scope, databaseScope));
+    this.scope = scope;
+    this.databaseScope = databaseScope;
+  }
+}
+
+function scopeMessage(scope: string | null, databaseScope: string | null): string {
+  if (databaseScope === null) {
+    return (
+      "the database belongs to no scope, so that clear() cannot know which tasks a copy brought along; " +
+      "call wadi.adopt() to take it over as it is"
+    );
+  }
+  const found = `the database belongs to the scope ${JSON.stringify(databaseScope)}`;
+  if (scope === null) {
+    return (
+      `${found} and this client to none, so it runs, recovers and deletes no tasks here; pass the environment it ` +
+      `runs in, such as new Wadi(executor, { scope: ${JSON.stringify(databaseScope)} }), and if this database is a ` +
+      "copy, another scope and then call wadi.clear() or wadi.adopt() once"
+    );
+  }
+  return (
+    `${found} and this client to ${JSON.stringify(scope)}, so it runs, recovers and deletes no tasks here; if the ` +
+    "database is a copy, call wadi.clear() once to delete the unfinished tasks that it brought along, or " +
+    "wadi.adopt() to run them in this scope"
+  );
+}
+
 /** Migrations would create the tables while another schema of the same database has them. Nothing is written. */
 export class SchemaMismatch extends WadiError {
   override readonly name = "SchemaMismatch";

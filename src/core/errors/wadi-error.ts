@@ -13,6 +13,7 @@ export type ErrorCode =
   | "QUERY_LIMIT"
   | "QUEUE_FULL"
   | "SCHEMA_MISMATCH"
+  | "SCOPE_MISMATCH"
   | "SERIALIZATION_ERROR"
   | "TASK_CANCELED"
   | "TASK_ERROR"

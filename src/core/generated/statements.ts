@@ -6,8 +6,8 @@ export interface StatementParams {
   cancel_overlapped_tasks: { tasks_json: string; now_ms: number | null; };
   cancel_replaced_tasks: { keys_json: string; now_ms: number | null; };
   cancel_task: { id: string | null; key: string | null; now_ms: number | null; };
-  claim_limited_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; holds: number; max_task_bytes: number | null; weighs: number; now_ms: number | null; };
-  claim_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; holds: number; max_task_bytes: number | null; weighs: number; now_ms: number | null; };
+  claim_limited_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; holds: number; max_task_bytes: number | null; weighs: number; scope: string | null; now_ms: number | null; };
+  claim_tasks: { lanes_json: string; worker_id: string; lease_ms: number; max_tasks: number; holds: number; max_task_bytes: number | null; weighs: number; scope: string | null; now_ms: number | null; };
   count_ended_tasks: { status: string | null; queue: string | null; name: string | null; max_tasks: number; now_ms: number | null; };
   count_live_tasks: { status: string | null; queue: string | null; name: string | null; max_tasks: number; now_ms: number | null; };
   count_queued: { queue: string; max_depth: number; };
@@ -15,8 +15,13 @@ export interface StatementParams {
   count_tasks: { queues_json: string | null; };
   create_ledger: Record<string, never>;
   create_reference_ledger: Record<string, never>;
+  delete_copied_groups: { scope: string | null; };
+  delete_copied_pauses: { scope: string | null; };
+  delete_copied_schedules: { max_rows: number; scope: string | null; };
+  delete_copied_wakes: { scope: string | null; };
   delete_limit_starts: { worker_id: string; now_ms: number | null; };
-  delete_listed_tasks: { ids_json: string; status: string | null; cutoff_ms: number; };
+  delete_listed_tasks: { ids_json: string; status: string | null; cutoff_ms: number; scope: string | null; };
+  delete_live_tasks: { max_tasks: number; scope: string | null; };
   delete_pause: { queue: string; name: string; };
   delete_schedule: { schedule_group: string; name: string; };
   delete_schedules: { schedule_group: string; revision: number; fingerprint: string; names_json: string; };
@@ -34,6 +39,7 @@ export interface StatementParams {
   insert_pause: { queue: string; name: string; now_ms: number | null; };
   insert_scheduled_keys: { tasks_json: string; now_ms: number | null; };
   insert_scheduled_tasks: { tasks_json: string; now_ms: number | null; };
+  insert_scope: { scope: string | null; };
   insert_task: { id: string; name: string; queue: string; payload: string; metadata: string; max_attempts: number; max_crashes: number; priority: number; run_at_ms: number | null; delay_ms: number; expires_in_ms: number | null; parent_id: string | null; root_id: string | null; correlation_id: string | null; concurrency_key: string; on_failed: string | null; now_ms: number | null; };
   insert_task_keys: { keys_json: string; now_ms: number | null; };
   insert_tasks: { groups_json: string; now_ms: number | null; };
@@ -55,8 +61,8 @@ export interface StatementParams {
   move_schedules: { moves_json: string; now_ms: number | null; };
   pause_schedule: { schedule_group: string; name: string; now_ms: number | null; };
   purge_limits: { older_than_ms: number; max_keys: number; now_ms: number | null; };
-  purge_tasks: { older_than_ms: number; queue: string | null; status: string | null; name: string | null; max_tasks: number; now_ms: number | null; };
-  recover_leases: { now_ms: number | null; };
+  purge_tasks: { older_than_ms: number; queue: string | null; status: string | null; name: string | null; max_tasks: number; scope: string | null; now_ms: number | null; };
+  recover_leases: { scope: string | null; now_ms: number | null; };
   renew_leases: { leases_json: string; lease_ms: number; now_ms: number | null; };
   reset_hops: { queues_json: string; };
   resume_schedule: { schedule_group: string; name: string; now_ms: number | null; };
@@ -76,6 +82,7 @@ export interface StatementParams {
   select_queues: Record<string, never>;
   select_related_page: { root_id: string | null; correlation_id: string | null; status: string | null; queue: string | null; name: string | null; cutoff_ms: number | null; position: string | null; max_tasks: number; now_ms: number | null; };
   select_retried: { id: string | null; key: string | null; now_ms: number | null; };
+  select_scope: Record<string, never>;
   select_task: { id: string | null; key: string | null; now_ms: number | null; };
   select_task_owners: { ids_json: string; };
   select_task_states: { ids_json: string; watched_json: string; keys_json: string; now_ms: number | null; };
@@ -87,12 +94,14 @@ export interface StatementParams {
   settle_tasks: { settlements_json: string; now_ms: number | null; };
   submit_keyed_tasks: { tasks_json: string; now_ms: number | null; };
   succeed_task: { id: string; worker_id: string; result: string; now_ms: number | null; };
+  take_cleared_scope: { scope: string | null; };
   take_hops: { queues_json: string; owner: string; hop: number; progressed: number; max_hops: number; now_ms: number | null; };
-  take_kicks: { kicks_json: string; can_delay: number; now_ms: number | null; };
+  take_kicks: { kicks_json: string; can_delay: number; scope: string | null; now_ms: number | null; };
   update_progress: { id: string; worker_id: string; progress: number | null; message: string | null; now_ms: number | null; };
   upsert_limits: { limits_json: string; now_ms: number | null; };
   upsert_schedule_group: { schedule_group: string; revision: number; fingerprint: string; now_ms: number | null; };
   upsert_schedules: { schedule_group: string; revision: number; fingerprint: string | null; schedules_json: string; now_ms: number | null; };
+  upsert_scope: { scope: string | null; };
 }
 
 export type StatementName = keyof StatementParams;

@@ -38,6 +38,8 @@ export interface SqlTarget {
   readonly limits: Limits;
   /** Null leaves the time to the database. */
   readonly nowMs: number | null;
+  /** The environment of the client; null: it has none. */
+  readonly scope: string | null;
 }
 
 /** An operation of one statement. */

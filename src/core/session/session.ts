@@ -9,6 +9,7 @@ import { type MigrateOptions, migrate } from "../migrations/migrate.ts";
 import { explainVersion, isGuarded, otherVersion } from "../migrations/protocol-version.ts";
 import { monotonicMs } from "../monotonic-clock.ts";
 import { type Operation, type SqlTarget, single } from "../operations/operation.ts";
+import { isUnscoped, otherScope, storeScope } from "../operations/scope.ts";
 import { bind } from "../operations/statement.ts";
 import { sleep } from "../timers.ts";
 import { driverError, isTransient, lateError, mayBeGuard } from "./failure.ts";
@@ -36,6 +37,8 @@ export interface SessionOptions {
   readonly requestRetry?: Partial<RetryPolicy> | undefined;
   /** Replaces the clock of the database, in epoch milliseconds. For tests only. */
   readonly clock?: (() => number) | undefined;
+  /** The environment of the client. @default none */
+  readonly scope?: string | null | undefined;
 }
 
 /** Sends operations through one executor, applies missing migrations, and sends again what may be sent again. */
@@ -43,27 +46,31 @@ export class Session {
   readonly executor: Executor;
   readonly #retry: RetryPolicy;
   readonly #clock: (() => number) | undefined;
+  readonly #scope: string | null;
   readonly #migration = new SharedMigration();
   /** Whether the database has answered a guarded request, and so speaks this protocol version. */
   #isVerified = false;
 
   /** @throws {InvalidArgument} if a number of the retry policy is out of range. */
-  constructor(executor: Executor, { requestRetry, clock }: SessionOptions = {}) {
+  constructor(executor: Executor, { requestRetry, clock, scope = null }: SessionOptions = {}) {
     optionalFunction("clock", clock);
     this.executor = executor;
     this.#retry = checkRetryOptions(requestRetry);
     this.#clock = clock;
+    this.#scope = scope;
   }
 
   /** What an operation is built for. Its time is the present one, so take a new target for each operation. */
   get target(): SqlTarget {
     const { dialect, protocol, limits } = this.executor;
-    return { dialect, protocol, limits, nowMs: this.#clock === undefined ? null : this.#clock() };
+    const nowMs = this.#clock === undefined ? null : this.#clock();
+    return { dialect, protocol, limits, nowMs, scope: this.#scope };
   }
 
   async execute<T>(operation: Operation<T>, call: OperationOptions = {}): Promise<T> {
     let current = operation;
     let hasMigrated = false;
+    let hasStoredScope = false;
     const deadline = deadlineOf(call, OPERATION_MS);
     for (let tries = 1; ; tries++) {
       call.signal?.throwIfAborted();
@@ -74,8 +81,13 @@ export class Session {
       } catch (error) {
         call.signal?.throwIfAborted();
         if (WadiError.is(error)) throw error;
-        const answer = otherVersion(error) ?? current.explain?.(error);
+        const answer = otherVersion(error) ?? otherScope(error, this.#scope) ?? current.explain?.(error);
         if (answer !== undefined) throw answer;
+        if (isUnscoped(error) && !hasStoredScope) {
+          hasStoredScope = true; // the first work of production in this database
+          await this.execute(storeScope(this.target), call);
+          continue;
+        }
         const kind = this.executor.classify(error);
         if (kind === "missing-schema" && !hasMigrated) {
           hasMigrated = true;

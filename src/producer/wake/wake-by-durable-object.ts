@@ -17,10 +17,9 @@ export interface AlarmStorageLike {
  * @throws {InvalidArgument} if it is neither a stub nor a storage.
  * @example
  * ```ts
- * import { Wadi, wakeByDurableObject } from "wadi";
+ * import { type AlarmStorageLike, Wadi, wakeByDurableObject } from "wadi";
  *
- * const outside = new Wadi(executor, { wake: wakeByDurableObject(stub, env.WADI_SECRET) });
- * const within = new Wadi(executor, { wake: wakeByDurableObject(ctx.storage) });
+ * const withinObject = (storage: AlarmStorageLike) => new Wadi(executor, { wake: wakeByDurableObject(storage) });
  * ```
  */
 export function wakeByDurableObject(

@@ -17,9 +17,9 @@ const MAX_DELAY_S = 12 * 60 * 60;
  * @throws {InvalidArgument} if `queue` has no `send`.
  * @example
  * ```ts
- * import { Wadi, wakeByQueue } from "wadi";
+ * import { type KickQueueLike, Wadi, wakeByQueue } from "wadi";
  *
- * const wadi = new Wadi(executor, { wake: wakeByQueue(env.QUEUE) });
+ * const producer = (queue: KickQueueLike) => new Wadi(executor, { wake: wakeByQueue(queue) });
  * ```
  */
 export function wakeByQueue(queue: KickQueueLike): DelayingWake {

@@ -64,9 +64,9 @@ export function wakeByFetch(
  * @throws {InvalidArgument} if `fetcher` has no `fetch`.
  * @example
  * ```ts
- * import { Wadi, wakeByBinding } from "wadi";
+ * import { type FetcherLike, Wadi, wakeByBinding } from "wadi";
  *
- * const wadi = new Wadi(executor, { wake: wakeByBinding(env.SELF, env.WADI_SECRET) });
+ * const connect = (self: FetcherLike) => new Wadi(executor, { wake: wakeByBinding(self, env.WADI_SECRET) });
  * ```
  */
 export function wakeByBinding(

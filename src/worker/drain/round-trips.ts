@@ -26,7 +26,7 @@ export interface RoundTripsParts {
 const OUTAGE: Backoff = { baseMs: 200, capMs: 5000 };
 
 /** Errors that no later try would mend. */
-const FATAL = ["PROTOCOL_VERSION_MISMATCH", "SCHEMA_MISMATCH"];
+const FATAL = ["PROTOCOL_VERSION_MISMATCH", "SCHEMA_MISMATCH", "SCOPE_MISMATCH"];
 
 /**
  * Makes the round trips of a drain, one at a time. After a failed one it tries again, until the time is up, and sends
