@@ -56,7 +56,7 @@ export default {
    */
   async scheduled(_controller: unknown, env: Env, context: Context): Promise<void> {
     const wadi = connect(env, (promise) => context.waitUntil(promise));
-    const summary = await createWorker(wadi).drain({ trigger: "scheduled" });
+    const summary = await createWorker(wadi).drain({ budgetMs: BUDGET_MS });
     if (summary.claimed + summary.recovered > 0) console.log(`drain ${JSON.stringify(summary)}`);
   },
 };

@@ -18,14 +18,19 @@ export class Bench {
   /** The same database an hour ago. */
   readonly past: Wadi;
 
+  /** The same database with a wake. */
+  readonly kicking: Wadi;
+
   private constructor(target: OpenTarget) {
     this.wadi = new Wadi(target.executor);
+    this.kicking = new Wadi(target.executor, { wake: () => {} });
     this.past = new Wadi(target.executor, { clock: () => Date.now() - HOUR_MS });
   }
 
   static async open(target: OpenTarget): Promise<Bench> {
     const bench = new Bench(target);
     await bench.wadi.getStatus("none");
+    await bench.kicking.getStatus("none");
     return bench;
   }
 
@@ -53,8 +58,8 @@ export class Bench {
     for (const name of names) await this.queue(Math.ceil(notDue / names.length), { name, delayMs: HOUR_MS });
   }
 
-  drainOf(names: readonly string[]): () => Promise<unknown> {
-    const worker = new Worker(this.wadi);
+  drainOf(names: readonly string[], wadi = this.wadi): () => Promise<unknown> {
+    const worker = new Worker(wadi);
     for (const name of names) worker.task(name, () => null);
     return () => worker.drain();
   }
@@ -71,6 +76,15 @@ export const operations: Readonly<Record<string, Operation>> = {
     async ({ wadi }) =>
     () =>
       wadi.submit("index", PAYLOAD, { key: "docs/cost.md" }),
+  "submit-kicking": async (bench) => {
+    const { kicking } = bench;
+    return () => kicking.submit("index", PAYLOAD);
+  },
+  "submit-kick-pending": async (bench) => {
+    const { kicking } = bench;
+    await kicking.submit("index", PAYLOAD);
+    return () => kicking.submit("index", PAYLOAD);
+  },
   "submit-many-100": async (bench) => () => bench.queue(100),
   claim: async (bench) => {
     await bench.queue(1);
@@ -90,6 +104,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     await bench.fill(THREE_NAMES, 100_000, 3_000);
     return bench.drainOf(THREE_NAMES);
   },
+  "drain-empty-kicking": async (bench) => bench.drainOf(THREE_NAMES, bench.kicking),
   "heartbeat-100": async (bench) => {
     const held = (await bench.claim(100)).map(({ id, workerId }) => ({ id, workerId: workerId! }));
     return () => storeOf(bench.wadi).heartbeat(held, 60_000);

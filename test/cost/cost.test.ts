@@ -46,6 +46,19 @@ describe("on D1", () => {
     expect(written.reduce((sum, each) => sum + each)).toBeLessThanOrEqual(6);
   });
 
+  test("a wake writes one row when a submit kicks, and else none; it adds few rows to read", () => {
+    const more = (operation: string, than: string) => ({
+      read: rows(operation).rowsRead! - rows(than).rowsRead!,
+      written: rows(operation).rowsWritten! - rows(than).rowsWritten!,
+    });
+    expect(more("submit-kicking", "submit")).toEqual({ read: expect.any(Number), written: 1 });
+    expect(more("submit-kick-pending", "submit").written).toBe(0);
+    expect(rows("drain-empty-kicking").rowsWritten).toBe(0);
+    for (const operation of ["submit-kicking", "submit-kick-pending"])
+      expect(more(operation, "submit").read).toBeLessThanOrEqual(6);
+    expect(more("drain-empty-kicking", "drain-empty").read).toBeLessThanOrEqual(7);
+  });
+
   test.each([
     { names: THREE_NAMES, most: 64 },
     { names: THREE_NAMES.slice(0, 1), most: 53 },

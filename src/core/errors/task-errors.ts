@@ -62,13 +62,14 @@ const NO_ERROR: ErrorEnvelope = {
   details: {},
 };
 
-/** The awaited task was canceled. */
+/** The awaited task was canceled, or expired before a worker had claimed it: then its `error` has the code `expired`. */
 export class TaskCanceled extends WadiError {
   override readonly name = "TaskCanceled";
   /** The task as it was canceled. */
   readonly task: Task;
   constructor(task: Task) {
-    super("TASK_CANCELED", `task ${task.id} (${task.name}) was canceled`);
+    const how = task.error?.code === "expired" ? "expired before a worker had claimed it" : "was canceled";
+    super("TASK_CANCELED", `task ${task.id} (${task.name}) ${how}`);
     this.task = task;
   }
 }
