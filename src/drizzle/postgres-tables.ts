@@ -182,8 +182,8 @@ function define<Schema extends string | undefined>(table: PgTableFn<Schema>) {
     (t) => [
       primaryKey({ columns: [t.groupName, t.name] }),
       index("wadi_schedules_next_idx")
-        .on(t.nextAtMs)
-        .where(sql`paused_at_ms is null and next_at_ms is not null`),
+        .on(t.dynamic, t.nextAtMs)
+        .where(sql`paused_at_ms is null and not (next_at_ms is null)`),
     ],
   );
 

@@ -167,8 +167,8 @@ export const schedules = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.groupName, t.name] }),
     index("wadi_schedules_next_idx")
-      .on(t.nextAtMs)
-      .where(sql`paused_at_ms is null and next_at_ms is not null`),
+      .on(t.dynamic, t.nextAtMs)
+      .where(sql`paused_at_ms is null and not (next_at_ms is null)`),
   ],
 );
 

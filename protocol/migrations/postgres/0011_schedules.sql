@@ -24,7 +24,7 @@ create table if not exists wadi_schedules (
 );
 
 create index if not exists wadi_schedules_next_idx
-  on wadi_schedules (next_at_ms) where paused_at_ms is null and next_at_ms is not null;
+  on wadi_schedules (dynamic, next_at_ms) where paused_at_ms is null and not (next_at_ms is null);
 
 -- The groups of schedules that are defined in code: which definitions were stored last, and of which revision.
 create table if not exists wadi_schedule_groups (
