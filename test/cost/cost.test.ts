@@ -5,8 +5,9 @@ import { describe, expect, test } from "vitest";
 import { dearer, readCeilings } from "../../scripts/cost/ceilings.ts";
 import { readDocument, renderDocument } from "../../scripts/cost/document.ts";
 import { type Cost, measure, measureTarget } from "../../scripts/cost/measure.ts";
-import { operations, THREE_NAMES } from "../../scripts/cost/operations.ts";
+import { type Bench, operations, THREE_NAMES } from "../../scripts/cost/operations.ts";
 import { Wadi } from "../../src/producer/wadi.ts";
+import { storeOf } from "../../testing/store.ts";
 import { d1 } from "../../testing/targets/d1.ts";
 import { targets } from "../../testing/targets.ts";
 
@@ -80,6 +81,40 @@ describe("on D1", () => {
       expect(rows(operation)).toMatchObject({ rowsWritten: 0 });
       expect(rows(operation).rowsRead).toBeLessThanOrEqual(64);
     }
+  });
+  describe("with 100,000 tasks that may not be claimed at the head of a lane", {
+    timeout: MEASURING_MS,
+  }, () => {
+    const lanes = [{ queue: "default", name: "index", quota: 10 }];
+    const request = { pools: [{ lanes, limit: 10 }], leaseMs: 60_000, limited: false };
+    const claim = (prepare: (bench: Bench) => Promise<unknown>, expired = false) =>
+      measure(d1, async (bench) => {
+        await prepare(bench);
+        return () => storeOf(bench.wadi).claim({ ...request, workerId: "cost:1", expired });
+      });
+    const expire = async ({ past }: Bench) => {
+      const entry = { payload: null, expiresInMs: 60_000 };
+      for (let n = 0; n < 20; n++) await past.submitMany("index", Array<typeof entry>(5_000).fill(entry));
+    };
+
+    test("a claim of a paused lane costs the same as that of an empty lane", async () => {
+      const empty = await claim(async () => {});
+      const paused = await claim(async (bench) => {
+        await bench.queue(100_000);
+        await bench.wadi.pause({ queue: "default" });
+      });
+      expect(empty).toMatchObject({ rowsRead: 16, rowsWritten: 0 });
+      expect(paused).toEqual(empty);
+    });
+
+    test("a claim of expired ones reads the tasks it asks for, and the next one ends 1,000 of them", async () => {
+      const { rowsRead, rowsWritten } = await claim(expire);
+      expect(rowsWritten).toBe(0);
+      expect(rowsRead).toBeLessThanOrEqual(70);
+      const sweep = await claim(expire, true);
+      expect(sweep.rowsWritten).toBe(2_000);
+      expect(sweep.rowsRead).toBeLessThanOrEqual(6_100);
+    });
   });
 });
 
