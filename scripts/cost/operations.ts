@@ -105,6 +105,24 @@ export const operations: Readonly<Record<string, Operation>> = {
     return bench.drainOf(THREE_NAMES);
   },
   "drain-empty-kicking": async (bench) => bench.drainOf(THREE_NAMES, bench.kicking),
+  "submit-on-failed":
+    async ({ wadi }) =>
+    () =>
+      wadi.submit("index", PAYLOAD, { onFailed: "alert" }),
+  "settle-failed": async (bench) => {
+    const [task] = await bench.claim(1);
+    return () => storeOf(bench.wadi).settle([failed(task!)]);
+  },
+  "settle-failed-on-failed": async (bench) => {
+    await bench.wadi.submit("index", PAYLOAD, { onFailed: "alert" });
+    const [task] = (await storeOf(bench.wadi).claim(claimOf(1))).tasks;
+    return () => storeOf(bench.wadi).settle([failed(task!)]);
+  },
+  snooze: async (bench) => {
+    const [{ id, workerId, attempt }] = (await bench.claim(1)) as [Task];
+    const settlement: Settlement = { id, workerId: workerId!, attempt, outcome: "release", delayMs: 60_000 };
+    return () => storeOf(bench.wadi).settle([settlement]);
+  },
   "heartbeat-100": async (bench) => {
     const held = (await bench.claim(100)).map(({ id, workerId }) => ({ id, workerId: workerId! }));
     return () => storeOf(bench.wadi).heartbeat(held, 60_000);
@@ -149,6 +167,11 @@ function claimOf(limit: number): ClaimRequest {
 
 function succeeded({ id, workerId, attempt }: Task): Settlement {
   return { id, workerId: workerId!, attempt, outcome: "complete", resultJson: '{"lines":120}' };
+}
+
+function failed({ id, workerId, attempt }: Task): Settlement {
+  const error = { type: "Error", code: "handler_error", message: "no", retryable: false, details: null };
+  return { id, workerId: workerId!, attempt, outcome: "fail", error };
 }
 
 /** Of ten: seven succeed, two are tried again, one fails for good. */

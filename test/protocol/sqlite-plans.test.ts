@@ -213,3 +213,12 @@ describe("full tables with statistics", () => {
   beforeAll(() => db.exec("analyze"));
   pinned();
 });
+
+test("a page of a bulk operation goes on behind a task by its time and its id, not by its time alone", () => {
+  const plan = (name: StatementName) => {
+    const { sql, params } = protocol.statements[name]!;
+    return JSON.stringify(db.prepare(`explain query plan ${sql}`).all(params.map(() => null)));
+  };
+  expect(plan("select_live_page")).toContain("(run_at_ms,id)>(?,?)");
+  expect(plan("select_ended_page")).toContain("(completed_at_ms,id)>(?,?)");
+});

@@ -26,7 +26,7 @@ walk(queue, name, concurrency_key, priority, run_at_ms, id) as not materialized 
       (
         select id from cairnq_tasks
         where @queued(walk.queue, walk.name, walk.concurrency_key) and priority = walk.priority
-          and (run_at_ms, id) > (walk.run_at_ms, walk.id)
+          and (run_at_ms, id) > (+walk.run_at_ms, +walk.id)
         order by run_at_ms, id limit 1
       ),
       (
