@@ -1,4 +1,4 @@
-// Applies each migration to a database with many tasks, and prints how long it took and how long it kept a writer waiting.
+// Applies each migration to a database with many tasks, and prints how long it took and kept a writer waiting.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Executor } from "../../src/driver.ts";
 import { Wadi, type WadiOptions, Worker } from "../../src/index.ts";
+import { openFixture } from "../../testing/http-fixture.ts";
 import { storeOf } from "../../testing/store.ts";
 import type { OpenTarget } from "../../testing/target.ts";
 import { pickTargets } from "../../testing/targets.ts";
@@ -70,6 +71,9 @@ const OPERATIONS: readonly (readonly [
   ["run", "refused", (w) => new Worker(w).task("a", () => 1).run()],
   ["purge", "refused", (w) => w.purge({ olderThanMs: 0 })],
   ["purge of nothing", "refused", (w) => w.purge({ olderThanMs: 0, queue: "none", status: "failed" })],
+  ["purgeMany", "refused", (w) => w.purgeMany({ status: "canceled" })],
+  ["cancelMany", "allowed", (w) => w.cancelMany({ name: "none" })],
+  ["retryMany", "allowed", (w) => w.retryMany({ name: "none" })],
   ["sweep", "refused", (w) => w.sweep([{ olderThanMs: 3_600_000 }])],
 ];
 
@@ -127,7 +131,7 @@ describe.each(pickTargets())("on $name", (target) => {
   test("in a branch nothing runs until clear() deletes the due tasks, in pages, or adopt() takes them", async () => {
     await production.submitMany(
       "a",
-      Array.from({ length: 25 }, (_, payload) => ({ payload, key: `k${payload}` })),
+      Array.from({ length: 1_000 }, (_, payload) => ({ payload, key: `k${payload}` })),
     );
     await production.pause({ queue: "default" });
     await production.schedules.set({ name: "s", everyMs: 60_000, task: "a", payload: 1 });
@@ -136,7 +140,7 @@ describe.each(pickTargets())("on $name", (target) => {
     await new Worker(production).task("other", () => 1).drain();
     const worker = new Worker(preview).task("a", () => 1);
     await expect(worker.drain()).rejects.toMatchObject(REFUSED);
-    expect(await preview.clear({ pageSize: 10 })).toEqual({ deleted: 25 });
+    expect(await preview.clear({ pageSize: 300 })).toEqual({ deleted: 1_000 });
     expect(await scope()).toBe("preview");
     expect(await worker.drain()).toMatchObject({ claimed: 0 });
     expect(await preview.get(kept.id)).toMatchObject({ status: "canceled" });
@@ -179,6 +183,29 @@ describe.each(pickTargets())("on $name", (target) => {
     expect(storing! - roundTrips!).toBeLessThanOrEqual(2); // some engines count no refused request
     expect(await scope()).toBe("production");
   });
+});
+
+test("a submit of another scope sends no kick", async () => {
+  const open = await pickTargets(["better-sqlite3-memory"])[0]!.open();
+  await new Wadi(open.executor, { scope: "production" }).migrate();
+  const kicked: unknown[] = [];
+  for (const scope of ["preview", "production"]) {
+    const wadi = new Wadi(open.executor, { scope, wake: () => void kicked.push(scope) });
+    await wadi.submit("a", 1);
+    await new Promise(setImmediate);
+  }
+  expect(kicked).toEqual(["production"]);
+  await open.close();
+});
+
+test("the HTTP drain route says why nothing runs", async () => {
+  const open = await pickTargets(["better-sqlite3-memory"])[0]!.open();
+  await new Wadi(open.executor, { scope: "production" }).migrate();
+  const { call } = openFixture({ executor: open.executor });
+  const { status, body } = await call("POST", "/drain");
+  expect([status, body.error.code, body.error.retryable]).toEqual([409, "SCOPE_MISMATCH", false]);
+  expect(body.error.message).toMatch(/"production".*adopt\(\)/);
+  await open.close();
 });
 
 describe("the option", () => {
