@@ -34,7 +34,7 @@ function found(text: string, pattern: RegExp): string[] {
 
 /** Every code that ends up in an envelope, as the sources spell it. */
 function envelopeCodes(): string[] {
-  const statements = read(["protocol/statements/*/*.sql"]);
+  const statements = read(["protocol/statements/*/*.sql", "protocol/statements/*/fragments/*.sql"]);
   const either = found(core, /\bwhat: ("payload"[^,]+),/g)[0]!; // "payload" | "result"
   return [
     ...found(core, /\benvelope\(\s*[^,()]+(?:\([^)]*\))?[^,]*,\s*"(\w+)"/g),

@@ -62,7 +62,7 @@ const NO_ERROR: ErrorEnvelope = {
   details: {},
 };
 
-/** The awaited task was canceled, or expired before a worker had claimed it: then its `error` has the code `expired`. */
+/** The awaited task was canceled, or has expired: then the `error` of the task has the code `expired`. */
 export class TaskCanceled extends WadiError {
   override readonly name = "TaskCanceled";
   /** The task as it was canceled. */
