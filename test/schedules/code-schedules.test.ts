@@ -199,6 +199,20 @@ describe("a payload that is a function", () => {
   });
 });
 
+test("a task of a queue that the drain does not serve kicks a drain of that queue", async () => {
+  const kicks: (readonly string[])[] = [];
+  const waking = new Wadi(betterSqlite3(new Database(":memory:")), {
+    clock: () => nowMs,
+    wake: ({ queues }) => void kicks.push(queues),
+  });
+  const schedules = ["mail", "default"].map((queue) => hourly(queue, { options: { queue } }));
+  const worker = new Worker(waking, { schedules }).task("work", () => null);
+  await worker.drain();
+  nowMs += HOUR;
+  expect(await worker.drain()).toMatchObject({ claimed: 1, more: false });
+  await expect.poll(() => kicks).toEqual([["mail"]]);
+});
+
 test("a worker that runs on fires the slot when it is due, without a tick", async () => {
   const live = new Wadi(betterSqlite3(new Database(":memory:")));
   const ran: number[] = [];

@@ -126,12 +126,19 @@ export class CycleComposer {
     if (settings.continuous === null) retries.add(attempts, settled, time.stopAtMs);
   }
 
-  /** The claim of the same round trip saw the new tasks; the other workers of the process are notified. */
+  /**
+   * The claim of the same round trip saw the new tasks; the other workers of the process are notified, and drains of
+   * other queues are kicked.
+   */
   #applyFired(work: ScheduleWork, queues: readonly string[]): void {
     this.#parts.schedules.sent(work);
+    if (queues.length === 0) return;
+    const { notifier, waker } = this.#parts.settings.wadi;
     this.#ignoresNotifications = true;
-    if (queues.length > 0) this.#parts.settings.wadi.notifier.queued([...queues]);
+    notifier.queued([...queues]);
     this.#ignoresNotifications = false;
+    const others = queues.filter((queue) => !this.#queues.has(queue));
+    if (others.length > 0) void waker?.kickQueues(others, []);
   }
 
   /** A start without an answer is announced again. */

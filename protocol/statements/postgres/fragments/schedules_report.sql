@@ -1,6 +1,7 @@
--- What a drain must know of schedules, as JSON: the stored revision of the worker's group, schedules that are due, at most
--- 20 of those that any worker fires and of those whose payload only its group knows, and when the next one is. Null if
--- there are none, and the worker has no group. Where there are none, no row is read: with a range, its end would be.
+-- What a drain must know of schedules, as JSON: the stored revision of the worker's group, schedules that are due, at
+-- most 20 of those that any worker fires and of those whose payload only its group knows, and when the next one is.
+-- Null if there are none, and the worker has no group. Where there are none, no row is read: with a range, its end
+-- would be.
 (
   select jsonb_build_object(
     'group', (
