@@ -57,7 +57,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "libsql-http", "d1", "pg", "
       expect(await slots(wadi)).toEqual([]);
     });
 
-    test("a slot that was fired and purged does not come again from a drain that is late, and sends twice", async () => {
+    test("a purged slot does not come again from a drain that is late, and sends twice", async () => {
       const wadi = await start();
       const other = new Wadi(await open.connect(), { clock });
       await workerOf(wadi, { schedules: [HOURLY] }).drain();
@@ -77,7 +77,7 @@ describe.each(pickTargets(["better-sqlite3-memory", "libsql-http", "d1", "pg", "
       expect(await slots(wadi)).toEqual([]);
     });
 
-    test("tasks of schedules have the limits, the expiry and the task on failure of a submit, and mind a pause", async () => {
+    test("their tasks have limits, an expiry and onFailed as those of a submit, and mind a pause", async () => {
       const wadi = await start();
       const limits = { key: "api", concurrency: 1 };
       const options = { limits, expiresInMs: HOUR / 4, onFailed: "alert", maxAttempts: 1, priority: 7 };
