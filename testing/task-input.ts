@@ -10,6 +10,7 @@ export interface TaskInput {
   readonly priority: number;
   readonly run_at_ms: number | null;
   readonly delay_ms: number | null;
+  readonly expires_in_ms?: number | null;
   readonly parent_id: string | null;
   readonly root_id: string | null;
   readonly correlation_id: string | null;

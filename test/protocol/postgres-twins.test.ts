@@ -10,7 +10,7 @@ import { groupsJson } from "../../testing/groups-json.ts";
 import { createStatementDatabase, type StatementClient } from "../../testing/postgres-client.ts";
 import { PLAIN_CLAIM, seededRandom, type TaskInput, taskInput } from "../../testing/task-input.ts";
 
-const JSON_COLUMNS = ["payload", "result", "error", "metadata"];
+const JSON_COLUMNS = ["payload", "result", "error", "expired_error", "metadata"];
 const QUEUES = ["default", "mail"];
 const NAMES = ["resize", "send", "sum"];
 const OUTCOMES = ["complete", "succeed", "retry", "fail", "release"];
@@ -176,6 +176,7 @@ test("1500 random steps leave the same rows on both dialects", { timeout: 120_00
       ...(random(4) === 0 ? { throttle_ms: 10 * random(40) } : {}),
       ...(random(4) === 0 ? { max_delay_ms: 10 * random(10) } : {}),
       ...(random(3) === 0 ? { run_at_ms: now_ms + 10 * random(40) - 100 } : { delay_ms: one([0, 0, 50]) }),
+      ...(random(4) === 0 ? { expires_in_ms: 10 * random(40) } : {}),
       ...{
         parent_id: parent,
         root_id: parent,
@@ -247,6 +248,13 @@ test("1500 random steps leave the same rows on both dialects", { timeout: 120_00
     () =>
       submitKeyed([...new Map(list(() => task(`k${random(4)}`)).map((t) => [t.key, t])).values()], now_ms),
     () => both("recover_leases", { scope: null, now_ms }),
+    () => both("expire_tasks", { max_tasks: 1_000, now_ms }),
+    async () => {
+      const lane = { queue: one(QUEUES), name: one(["", ...NAMES]) };
+      if (random(3) === 0) await both("insert_pause", { ...lane, now_ms });
+      else for (const run of [onSqlite, postgres.run.bind(postgres)]) await run("delete_pause", lane);
+      await both("select_pauses", lane);
+    },
     () =>
       both("renew_leases", { leases_json: JSON.stringify(leased()), lease_ms: 10 + 10 * random(30), now_ms }),
     async () => {
