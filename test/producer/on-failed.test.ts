@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineTask, type OnFailedPayload, TaskError, Wadi, Worker } from "../../src/index.ts";
+import { lossy } from "../../testing/lossy-executor.ts";
 import { ManualClock, memoryWadi } from "../../testing/memory.ts";
 import { storeOf } from "../../testing/store.ts";
 import type { OpenTarget } from "../../testing/target.ts";
@@ -133,6 +134,19 @@ test("a failed task that onFailed submitted submits nothing", async () => {
   expect(ran).toEqual(["a", "alarm"]);
   expect(await wadi.list({ rootId: id })).toHaveLength(2);
 });
+
+test.each(["after", "before"] as const)(
+  "an answer that is lost %s the commit submits it once",
+  async (loss) => {
+    const wadi = memoryWadi();
+    const { id } = await wadi.submit(charge, { order: 1 });
+    const executor = lossy(wadi.executor, (request) => (request % 2 === 0 ? loss : null));
+    const unlucky = new Wadi(executor, { requestRetry: { tries: 5, baseMs: 1, capMs: 1 } });
+    await new Worker(unlucky, { logger: null }).task(charge, refuse).drain();
+    expect((await wadi.get(id))?.status).toBe("failed");
+    expect(await wadi.list({ rootId: id })).toHaveLength(2);
+  },
+);
 
 test("the task that failed is committed together with the one it submits", async () => {
   const wadi = memoryWadi();

@@ -27,7 +27,10 @@ export interface BulkFilter<Status extends TaskStatus = TaskStatus> {
 export interface BulkOptions {
   /** Most tasks to change in this call. From 1 to 1,000,000. @default 10000 */
   readonly limit?: number | undefined;
-  /** The cursor of an earlier result for the same filter: goes on from there, by the cut-off of its count. */
+  /**
+   * The cursor of an earlier result for the same filter: goes on from there, by the cut-off of its count.
+   * @default none: from the beginning
+   */
   readonly cursor?: string | undefined;
   /** Only counts, and changes nothing: the cursor of the result begins what was counted. @default false */
   readonly countOnly?: boolean | undefined;
