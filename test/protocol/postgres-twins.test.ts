@@ -223,10 +223,8 @@ test("1500 random steps leave the same rows on both dialects", { timeout: 120_00
       now_ms,
     };
     const rows = await both("claim_tasks", values);
-    held = [
-      ...held,
-      ...rows.map((row) => ({ id: String(row.id), worker_id, attempt: Number(row.attempt) })),
-    ].slice(-30);
+    const taken = rows.map((row) => ({ id: String(row.id), worker_id, attempt: Number(row.attempt) }));
+    held = [...held, ...taken].slice(-30);
     expect(await both("select_claimed", { worker_id })).toHaveLength(rows.length);
   };
   const settle = () => {

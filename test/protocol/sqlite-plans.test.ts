@@ -43,6 +43,12 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   count_related_tasks: [TASK, "tasks by wadi_tasks_correlation_idx", "tasks by wadi_tasks_root_idx"],
   // Counting what there is reads what there is, from covering indexes.
   count_tasks: [LEASE, "scan of tasks by wadi_tasks_done_idx", "scan of tasks by wadi_tasks_queued_idx"],
+  delete_copied_groups: ["scan of schedule groups"],
+  delete_copied_pauses: ["scan of pauses"],
+  delete_copied_schedules: [SCHEDULE, "scan of schedules"],
+  delete_copied_wakes: ["scan of wakes"],
+  // It deletes what it reads, and stops at its limit.
+  delete_live_tasks: [...REFERENCES, TASK, LEASE, "scan of tasks by wadi_tasks_queued_idx"],
   delete_limit_starts: [RUNNING_LIMITED, LIMIT, START],
   delete_pause: [PAUSE],
   expire_tasks: [TASK, EXPIRY],
@@ -98,6 +104,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
   ],
   mark_wakes: [LEASE, WAKE],
   take_kicks: [WAKE],
+  take_cleared_scope: [LEASE, "scan of tasks by wadi_tasks_queued_idx", "scan of schedules"],
   take_hops: [WAKE],
   reset_hops: [WAKE],
   select_wakes: [WAKE],
@@ -119,8 +126,11 @@ const OF_THE_SCHEMA = [
   "create_ledger",
   "guard_version",
   "insert_migrations",
+  "insert_scope",
   "select_migrations",
+  "select_scope",
   "select_version",
+  "upsert_scope",
 ];
 
 let db: Database.Database;
