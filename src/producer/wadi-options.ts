@@ -63,7 +63,10 @@ export interface WadiOptions {
    * @default on Vercel the environment (`VERCEL_TARGET_ENV`, else `VERCEL_ENV`), elsewhere none
    * @example
    * ```ts
-   * const wadi = new Wadi(pg(pool), { scope: process.env.APP_ENV });
+   * import { Wadi } from "wadi";
+   * import { betterSqlite3 } from "wadi/better-sqlite3";
+   *
+   * const wadi = new Wadi(betterSqlite3(db), { scope: process.env.APP_ENV });
    * ```
    */
   readonly scope?: string | undefined;
