@@ -6,7 +6,7 @@ import { pickTargets } from "../../../testing/targets.ts";
 
 const WORK_MS = 100;
 
-test.each(pickTargets(["better-sqlite3-file", "libsql-http", "pg", "neon-http"]))(
+test.each(pickTargets(["better-sqlite3-file", "libsql-http"]))(
   "leave each task with all its attempts until it fits, on $name",
   { timeout: 60_000 },
   async ({ open }) => {
