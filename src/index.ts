@@ -67,6 +67,14 @@ export {
   typed,
 } from "./producer/define-task.ts";
 export type { FleetLimits, RateLimit, TaskLimits } from "./producer/fleet-limits.ts";
+export type { Hint, HintOptions } from "./producer/hint/hint.ts";
+export {
+  type HintObjectLike,
+  hintByDurableObject,
+  hintInKv,
+  hintInMemory,
+  type KvLike,
+} from "./producer/hint/hint-stores.ts";
 export type { WakeSource } from "./producer/notify/channel-connection.ts";
 export type { OnFailedPayload, OnFailedTask } from "./producer/on-failed.ts";
 export { defineSchedule } from "./producer/schedules/define-schedule.ts";

@@ -66,7 +66,7 @@ export function createHandler(options: HttpHandlerOptions): HttpHandler {
   async function drain(invocation: HandlerInvocation, kickHop: number | null): Promise<Response> {
     const { deadline, waitUntil } = invocation;
     const runner = typeof worker === "function" ? worker(await connect(invocation)) : worker!;
-    const draining = runner.drain({ deadline: drainDeadline(budgetMs, deadline), hop: kickHop ?? 0 });
+    const draining = runner.drain({ deadline: drainDeadline(budgetMs, deadline), hop: kickHop ?? undefined });
     const background = waitUntil ?? vercelContext()?.waitUntil;
     if (kickHop !== null && background !== undefined) {
       background(draining.catch(onError));

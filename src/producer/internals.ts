@@ -3,6 +3,7 @@ import { InvalidArgument } from "../core/errors/errors.ts";
 import type { Executor } from "../core/executor.ts";
 import type { Session } from "../core/session/session.ts";
 import { show } from "../core/validate.ts";
+import type { HintCells } from "./hint/hint-cells.ts";
 import type { Notifier } from "./notify/notifier.ts";
 import type { Submitter } from "./submit/submitter.ts";
 import type { Waker } from "./wake/waker.ts";
@@ -14,6 +15,8 @@ export interface WadiInternals {
   /** Reports new, ended and canceled tasks, within this process and from a database that supports LISTEN. */
   readonly notifier: Notifier;
   readonly submitter: Submitter;
+  /** Keeps the next due time outside of the database; null without the option `hint`. */
+  readonly hint: HintCells | null;
   /** Sends kicks; null without the option `wake`. */
   readonly waker: Waker | null;
 }

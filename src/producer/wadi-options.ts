@@ -1,5 +1,6 @@
 /** The options of `new Wadi`, and the list of their names. */
 import type { RetryPolicy } from "../core/session/retry-options.ts";
+import type { Hint } from "./hint/hint.ts";
 import type { MetadataHook } from "./submit/metadata.ts";
 import type { Wake } from "./wake/wake.ts";
 
@@ -46,12 +47,25 @@ export interface WadiOptions {
    */
   readonly wake?: Wake | undefined;
   /**
-   * Keeps the invocation alive until a kick was sent: `(promise) => ctx.waitUntil(promise)` on Cloudflare.
+   * Where the next due time is kept outside of the database, so that a drain with nothing to do does not touch it:
+   * `hintInKv`, `hintByDurableObject`, `hintInMemory`, or functions. Give it to all that submit, control or drain.
+   * @default none: each drain asks the database
+   */
+  readonly hint?: Hint | undefined;
+  /**
+   * Keeps the invocation alive until a kick was sent, or the hint written: `(promise) => ctx.waitUntil(promise)` on
+   * Cloudflare.
    * @default on Vercel, that of the present invocation; elsewhere none
    */
   readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
-  /** Called for each kick that failed; no submit fails by it. Its own errors are dropped. @default console.warn */
-  readonly onError?: ((error: unknown, context: { readonly operation: "wake" }) => unknown) | undefined;
+  /**
+   * Called for each kick, and each write of the hint after a commit, that failed; no submit fails by it. Its own errors
+   * are dropped.
+   * @default console.warn
+   */
+  readonly onError?:
+    | ((error: unknown, context: { readonly operation: "wake" | "hint" }) => unknown)
+    | undefined;
   /**
    * The environment that this client runs in, such as `production` or `preview`: never the id of a deployment. The
    * database keeps the scope it belongs to, and a client of another one, or of none, submits and reads, but claims,
@@ -81,6 +95,7 @@ export const WADI_OPTIONS = Object.keys({
   keysAcrossNames: true,
   database: true,
   wake: true,
+  hint: true,
   waitUntil: true,
   onError: true,
   scope: true,

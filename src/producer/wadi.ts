@@ -5,20 +5,20 @@ import type { MigrateOptions } from "../core/migrations/migrate.ts";
 import type { CanceledTask, RetriedTask, SweepResult } from "../core/operations/control.ts";
 import type { Pause } from "../core/operations/pause.ts";
 import type { StatusCounts, TaskState } from "../core/operations/read.ts";
-import { Session } from "../core/session/session.ts";
+import type { Session } from "../core/session/session.ts";
 import type { Task, TaskFailure } from "../core/task.ts";
-import { onlyKnown, text } from "../core/validate.ts";
+import { onlyKnown } from "../core/validate.ts";
 import { type CallOptions, checkCall, type SubmitCallOptions, splitCall } from "./call-options.ts";
 import type { ClearOptions, ClearResult, DatabaseControls } from "./database-controls.ts";
 import type { AnyTaskDefinition } from "./define-task.ts";
 import { setInternals, type WadiInternals } from "./internals.ts";
+import { makeInternals } from "./make-internals.ts";
 import type { WakeSource } from "./notify/channel-connection.ts";
-import { Notifier } from "./notify/notifier.ts";
 import { ScheduleControls } from "./schedules/schedule-controls.ts";
 import type { Schedules } from "./schedules/schedules.ts";
-import { adopt, checkScope, clear, migrateAndStoreScope } from "./scope.ts";
+import { adopt, clear, migrateAndStoreScope } from "./scope.ts";
 import { SUBMIT_OPTIONS, type SubmitEntry, type SubmitOptions } from "./submit/submit-options.ts";
-import { Submitter } from "./submit/submitter.ts";
+import type { Submitter } from "./submit/submitter.ts";
 import type { TaskSubmits } from "./submit/task-submits.ts";
 import type { PayloadOf, ResultOf, SubmittedOf, TaskOf } from "./task-types.ts";
 import { changeMany } from "./tasks/bulk.ts";
@@ -40,7 +40,6 @@ import { waitForTask } from "./wait/wait.ts";
 import { namesOf, waitForTasks } from "./wait/wait-many.ts";
 import { type CallTaskOptions, checkWait, type WaitOptions } from "./wait/wait-options.ts";
 import { watchTask } from "./wait/watch.ts";
-import { Waker } from "./wake/waker.ts";
 
 /**
  * The producer's side: submits tasks, reads and controls them, and waits for their results. `Native` and `Sync` come
@@ -71,15 +70,11 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     if (executor?.protocol === undefined) {
       throw new InvalidArgument("new Wadi takes an executor, such as betterSqlite3(db)");
     }
-    const { database } = options;
-    const session = new Session(executor, { ...options, scope: checkScope(options.scope) });
-    const notifier = new Notifier(executor, database === undefined ? undefined : text("database", database));
-    const waker = Waker.of(session, options);
-    const submitter = new Submitter(session, notifier, waker, options);
-    this.#internals = { executor, session, notifier, submitter, waker };
+    this.#internals = makeInternals(executor, options);
     setInternals(this, this.#internals);
     this.statements = statementBuilder(this.#internals);
     this.schedules = new ScheduleControls(this.#internals);
+    const { session, submitter, notifier } = this.#internals;
     this.#session = session;
     this.#submitter = submitter;
     this.#waits = new OpenWaits(session, notifier);

@@ -13,7 +13,7 @@ import { NEVER, NO_LIMIT } from "../core/infinity.ts";
 import { monotonicMs } from "../core/monotonic-clock.ts";
 import { MAX_HOPS } from "../core/operations/wake.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
-import { optionalSignal } from "../core/validate.ts";
+import { optionalFlag, optionalSignal } from "../core/validate.ts";
 import type { ContinuousMode, DrainSettings } from "./drain/drain-settings.ts";
 import { DrainTime } from "./drain/drain-time.ts";
 import type { SettleMargin } from "./drain/settle-margin.ts";
@@ -65,6 +65,11 @@ export interface DrainOptions {
    * submits do not kick meanwhile. From 0 to 1000. @default 0
    */
   readonly stayMs?: number | undefined;
+  /**
+   * Whether the drain ends without a round trip if the `hint` of the `Wadi` says that no task is due.
+   * @default true, but false with a `hop`: a kick says that one is
+   */
+  readonly useHint?: boolean | undefined;
 }
 
 /** The settings in which the drains of one worker differ. */
@@ -82,6 +87,7 @@ const DRAIN = {
   lingerMs: integerFrom(0, MAX_TIMER_MS, DEFAULT_LINGER_MS),
   hop: integerFrom(0, MAX_HOPS, 0),
   stayMs: integerFrom(0, 1000, 0),
+  useHint: optionalFlag,
 } satisfies CompleteChecks<DrainOptions>;
 /** A lease outlasts its invocation by this, so that the last settlement still comes under it. */
 const LEASE_MARGIN_MS = 5_000;

@@ -73,6 +73,7 @@ export interface ErrorContext {
     | "eventLoop"
     | "handler"
     | "schedules"
+    | "hint"
     | "onEvent";
   /** The task whose handler threw; only with `handler`. */
   readonly task?: TaskEvent;

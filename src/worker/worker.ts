@@ -8,6 +8,7 @@ import { Drain } from "./drain/drain.ts";
 import type { ContinuousMode, DrainSettings } from "./drain/drain-settings.ts";
 import { SettleMargin } from "./drain/settle-margin.ts";
 import { UnreturnedCalls } from "./drain/unreturned-calls.ts";
+import { DrainHint } from "./drain-hint.ts";
 import { continuousDrain, type DrainOptions, type DrainSetup, shortDrain } from "./drain-setup.ts";
 import type { DrainSummary } from "./drain-summary.ts";
 import { type HandlerOptions, register } from "./handler/registration.ts";
@@ -94,7 +95,7 @@ export class Worker {
    * One short invocation: claims due tasks, runs them, settles them, and returns when no task is due or the time is
    * up. It waits up to `lingerMs` for retries of tasks that failed in it, and for no other task that is due later:
    * the summary's `nextDueAtMs` says when one is. A settlement and the next claim share a round trip; an empty drain
-   * is one round trip.
+   * is one round trip, and none if the `hint` of the `Wadi` says that nothing is due.
    *
    * @throws {InvalidArgument} if an option is out of range, or no handler is registered or fits the time.
    * @throws {DriverError} if the database stays unavailable; the tasks it holds run again after their leases expire.
@@ -106,8 +107,14 @@ export class Worker {
    */
   async drain(options: DrainOptions = {}): Promise<DrainSummary> {
     const setup = shortDrain(options, this.#handlers, this.#settings, this.wadi.executor, this.#margin);
+    const hint = DrainHint.of({ ...this.#settings, wadi: this.#internals, ...setup });
+    if (options.useHint ?? options.hop === undefined) {
+      const skipped = (await hint?.skip()) ?? null;
+      if (skipped !== null) return skipped;
+    } else void hint?.doubt();
     const drain = this.#newDrain(setup);
     const summary = await this.#finish(drain, await drain.run());
+    await hint?.drained(drain.nextDue);
     return summary.more || setup.signal?.aborted ? summary : this.#sweep(drain, summary, setup.deadlineMs);
   }
 

@@ -52,6 +52,7 @@ export class ScheduleControls implements Schedules {
         `schedule "${checked.name}" of group "${group}" is defined in code; ${advice}`,
       );
     }
+    this.#internals.hint?.touch();
     return decodeSchedule(stored!);
   }
 
@@ -79,6 +80,7 @@ export class ScheduleControls implements Schedules {
     const { ref, call } = this.#ref("schedules.resume", name, options);
     const { session } = this.#internals;
     const stored = await session.execute(resumeSchedule(session.target, ref), call);
+    this.#internals.hint?.touch();
     return stored && decodeSchedule(stored);
   }
 

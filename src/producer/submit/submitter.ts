@@ -1,6 +1,6 @@
 /** The way of a submit from its arguments to the stored task, in seven stages. */
 import { optionalFunction } from "../../core/check-options.ts";
-import { AlreadyExists } from "../../core/errors/errors.ts";
+import { AlreadyExists, DriverError } from "../../core/errors/errors.ts";
 import { fenceOperation } from "../../core/operations/fence.ts";
 import { fenceTakenKeys } from "../../core/operations/fence-taken-keys.ts";
 import type { Operation } from "../../core/operations/operation.ts";
@@ -12,6 +12,7 @@ import { isTooLarge } from "../../core/session/read-by-halves.ts";
 import type { Session } from "../../core/session/session.ts";
 import { optionalFlag } from "../../core/validate.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
+import type { HintCells } from "../hint/hint-cells.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import type { WadiOptions } from "../wadi-options.ts";
 import type { Waker } from "../wake/waker.ts";
@@ -23,6 +24,13 @@ import { Submission, type SubmissionStages } from "./submission.ts";
 import { type BatchSender, type SendOptions, SubmitBatcher } from "./submit-batcher.ts";
 import type { SubmitEntry } from "./submit-options.ts";
 import { validatePayload } from "./validate-payload.ts";
+
+export interface SubmitterParts {
+  readonly session: Session;
+  readonly notifier: Notifier;
+  readonly waker: Waker | null;
+  readonly hint: HintCells | null;
+}
 
 export type SubmitterOptions = BackpressureOptions & Pick<WadiOptions, "metadata" | "keysAcrossNames">;
 
@@ -36,7 +44,7 @@ export type SubmitterOptions = BackpressureOptions & Pick<WadiOptions, "metadata
  * 4. admit: waits until the queue has room (backpressure)
  * 5. coalesce: joins the submits of one tick (submit-batcher)
  * 6. send: one round trip (session)
- * 7. announce: wakes the workers of this process (notifier)
+ * 7. announce: wakes the workers of this process (notifier), and the drains that rely on a hint
  *
  * `submitMany` skips stage 5: its tasks are one request already. Submits in a transaction or a batch of the application
  * take stages 1 to 3, are sent by the application, and then take stage 7 (transactional/).
@@ -45,18 +53,20 @@ export class Submitter implements SubmissionStages, BatchSender {
   readonly #session: Session;
   readonly #notifier: Notifier;
   readonly #waker: Waker | null;
+  readonly #hint: HintCells | null;
   readonly #defaults: SubmitDefaults;
   readonly #backpressure: Backpressure;
   readonly #batcher: SubmitBatcher;
 
   /** @throws {InvalidArgument} if an option is of the wrong type or out of range. */
-  constructor(session: Session, notifier: Notifier, waker: Waker | null, options: SubmitterOptions) {
+  constructor({ session, notifier, waker, hint }: SubmitterParts, options: SubmitterOptions) {
     const { metadata: hook, keysAcrossNames } = options;
     optionalFunction("metadata", hook);
     optionalFlag("keysAcrossNames", keysAcrossNames);
     this.#session = session;
     this.#notifier = notifier;
     this.#waker = waker;
+    this.#hint = hint;
     this.#defaults = { hook, keysAcrossNames };
     this.#backpressure = new Backpressure(session, options);
     this.#batcher = new SubmitBatcher(session, this);
@@ -115,7 +125,9 @@ export class Submitter implements SubmissionStages, BatchSender {
       ({ outcome, runAtMs, updatedAtMs }) =>
         outcome === "created" || (outcome === "debounced" && runAtMs <= updatedAtMs),
     );
-    if (news.length > 0) this.#notifier.queued([...new Set(news.map(({ queue }) => queue))]);
+    if (news.length === 0) return;
+    this.#notifier.queued([...new Set(news.map(({ queue }) => queue))]);
+    this.#hint?.touch();
   }
 
   async admit(prepared: readonly NewTask[], call?: OperationOptions): Promise<void> {
@@ -168,9 +180,14 @@ export class Submitter implements SubmissionStages, BatchSender {
   }
 
   /** Stage 6, which also finds out whether to kick a drain, and then does. */
-  #execute<T>(operation: Operation<T>, tasks: readonly NewTask[], call: OperationOptions): Promise<T> {
-    if (this.#waker === null) return this.#session.execute(operation, call);
-    return this.#waker.submit(operation, tasks, call);
+  async #execute<T>(operation: Operation<T>, tasks: readonly NewTask[], call: OperationOptions): Promise<T> {
+    try {
+      if (this.#waker === null) return await this.#session.execute(operation, call);
+      return await this.#waker.submit(operation, tasks, call);
+    } catch (error) {
+      if (error instanceof DriverError) this.#hint?.touch(); // it may be committed
+      throw error;
+    }
   }
 
   /** The error of a fence carries ids only. */

@@ -109,13 +109,16 @@ export class BulkRun {
   }
 
   #notify(changed: readonly BulkChange[]): void {
-    const { notifier } = this.#internals;
+    const { notifier, hint } = this.#internals;
     const idsOf = (status: string) => changed.filter((task) => task.status === status).map(({ id }) => id);
     const [ended, requested] = [idsOf("canceled"), idsOf("running")];
     const queues = new Set(changed.flatMap(({ queue }) => (queue === null ? [] : [queue])));
     if (ended.length > 0) notifier.done(ended);
     if (requested.length > 0) notifier.canceled(requested);
-    if (queues.size > 0) notifier.queued([...queues]);
+    if (queues.size > 0) {
+      notifier.queued([...queues]);
+      hint?.touch();
+    }
   }
 
   #result(progress: BulkProgress, changes: readonly BulkChange[], isMore: boolean): BulkResult {

@@ -81,7 +81,7 @@ export function pause(session: Session, target: PauseTarget, call?: CallOptions)
 
 /** Resumes, and wakes the workers of the lane as a submit does. */
 export async function resumeAndNotify(
-  { session, notifier, waker }: WadiInternals,
+  { session, notifier, waker, hint }: WadiInternals,
   target: PauseTarget,
   call?: CallOptions,
 ): Promise<Pause[]> {
@@ -89,6 +89,7 @@ export async function resumeAndNotify(
   const options = directCall("resume", call);
   const others = await session.execute(resumeLane(session.target, { queue, name }), options);
   notifier.queued(queue === null ? null : [queue]);
+  hint?.touch();
   if (waker !== null) {
     const queues = queue === null ? await session.execute(listQueues(session.target), options) : [queue];
     void waker.kickQueues(queues, name === null ? [] : [name]);

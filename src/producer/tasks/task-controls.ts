@@ -216,7 +216,7 @@ export async function cancelAndNotify(
 
 /** Retries, and notifies the workers of the queue. */
 export async function retryAndNotify(
-  { session, notifier }: WadiInternals,
+  { session, notifier, hint }: WadiInternals,
   ref: TaskRef,
   options?: RetryOptions,
   call?: CallOptions,
@@ -224,6 +224,9 @@ export async function retryAndNotify(
   const { resetAttempt } = checkOptions("retry", options, RETRY);
   const operation = retryTask(session.target, ref, resetAttempt ?? false);
   const task = await session.execute(operation, directCall("retry", call));
-  if (task?.status === "queued") notifier.queued([task.queue]);
+  if (task?.status === "queued") {
+    notifier.queued([task.queue]);
+    hint?.touch();
+  }
   return task;
 }

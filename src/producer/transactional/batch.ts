@@ -41,7 +41,7 @@ export interface StatementBuilder<Native = unknown> {
    * returns the existing one. Under the policy `reject` the whole batch fails with `wadi:already_exists` in its
    * message.
    *
-   * With a `wake`, call `kick()` once the batch is committed.
+   * With a `wake` or a `hint`, call `kick()` once the batch is committed.
    *
    * @throws {InvalidArgument} | {SerializationError} before anything is sent.
    * @throws {Unsupported} on a client that does not accept a batch of statements: use `wadi.with(tx)`.

@@ -60,8 +60,12 @@ export function transactionalCalls(internals: WadiInternals, transport: Transpor
   };
 }
 
-function kickable({ waker }: WadiInternals, tasks: readonly NewTask[]): Kickable {
-  return { kick: async () => waker?.kickFor(tasks) };
+function kickable({ waker, hint }: WadiInternals, tasks: readonly NewTask[]): Kickable {
+  const kick = async () => {
+    hint?.touch();
+    await waker?.kickFor(tasks);
+  };
+  return { kick };
 }
 
 /**

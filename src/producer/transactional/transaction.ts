@@ -35,7 +35,7 @@ import { transactionalCalls } from "./shared.ts";
  */
 export interface TransactionClient<Sync extends boolean = boolean> {
   /**
-   * Queues one task, see `Wadi.submit`. With a `wake`, call `kick()` of the answer once you have committed.
+   * Queues one task, see `Wadi.submit`. With a `wake` or a `hint`, call `kick()` of the answer once you have committed.
    *
    * @throws {AlreadyExists} under the policy `reject`; the transaction remains usable.
    * @throws {DriverError} if the database refuses it, or if tables are missing: they cannot be created in here.

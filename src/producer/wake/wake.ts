@@ -27,9 +27,9 @@ export type Wake = WakeFunction | DelayingWake;
 /** What an answer has whose tasks the application commits. */
 export interface Kickable {
   /**
-   * Kicks a drain for these tasks; call it after the commit. It sends one request to the database, which says whether
-   * a drain is on its way already, and resolves once the kick is sent. Errors go to `onError` of the `Wadi`. It does
-   * nothing if the `Wadi` has no `wake`.
+   * Kicks a drain for these tasks, and writes the `hint`; call it after the commit. With a `wake` it sends one request
+   * to the database, which says whether a drain is on its way already, and resolves once the kick is sent. Errors go to
+   * `onError` of the `Wadi`. It does nothing if the `Wadi` has neither.
    */
   kick(): Promise<void>;
 }

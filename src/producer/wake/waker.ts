@@ -1,6 +1,5 @@
 /** Sends the kicks of a `Wadi`: those that its submits and drains have to send, at most one at a time. */
 
-import { optionalFunction } from "../../core/check-options.ts";
 import { InvalidArgument } from "../../core/errors/errors.ts";
 import type { Operation } from "../../core/operations/operation.ts";
 import type { NewTask } from "../../core/operations/submit.ts";
@@ -16,11 +15,9 @@ import type { OperationOptions } from "../../core/session/operation-options.ts";
 import type { Session } from "../../core/session/session.ts";
 import { sleep } from "../../core/timers.ts";
 import { show } from "../../core/validate.ts";
-import { vercelContext } from "../../core/vercel-context.ts";
+import type { Background } from "../background.ts";
 import type { WadiOptions } from "../wadi-options.ts";
 import type { Kick, WakeFunction } from "./wake.ts";
-
-export type WakerOptions = Pick<WadiOptions, "wake" | "waitUntil" | "onError">;
 
 /** A kick waits for the one before it, but no longer than this: its answer may come only when its drain has ended. */
 const MAX_IN_FLIGHT_MS = 1000;
@@ -37,31 +34,26 @@ export class Waker {
   readonly canDelay: boolean;
   readonly #session: Session;
   readonly #wake: WakeFunction;
-  readonly #waitUntil: WadiOptions["waitUntil"];
-  readonly #onError: NonNullable<WadiOptions["onError"]>;
+  readonly #background: Background;
   #inFlight: Promise<void> | null = null;
   #next: NextKick | null = null;
 
-  private constructor(session: Session, wake: NonNullable<WadiOptions["wake"]>, options: WakerOptions) {
+  private constructor(session: Session, wake: NonNullable<WadiOptions["wake"]>, background: Background) {
     this.#session = session;
     this.#wake = typeof wake === "function" ? wake : (kick) => wake.kick(kick);
     this.canDelay = typeof wake !== "function" && wake.canDelay === true;
-    this.#waitUntil = options.waitUntil;
-    this.#onError = options.onError ?? warn;
+    this.#background = background;
   }
 
-  /** Null: the `Wadi` has no `wake`. @throws {InvalidArgument} if an option is of the wrong type. */
-  static of(session: Session, options: WakerOptions): Waker | null {
-    const { wake, waitUntil, onError } = options;
-    optionalFunction("waitUntil", waitUntil);
-    optionalFunction("onError", onError);
+  /** Null: the `Wadi` has no `wake`. @throws {InvalidArgument} if it is of the wrong type. */
+  static of(session: Session, wake: WadiOptions["wake"], background: Background): Waker | null {
     if (wake === undefined) return null;
     if (typeof wake !== "function" && typeof wake?.kick !== "function") {
       throw new InvalidArgument(
         `wake must be a function, or what wakeByFetch or another wakeBy function returns, got ${show(wake)}`,
       );
     }
-    return new Waker(session, wake, options);
+    return new Waker(session, wake, background);
   }
 
   /** Executes a submit, and kicks for its tasks if its round trip says that nothing else does. */
@@ -109,17 +101,7 @@ export class Waker {
 
   /** Keeps the invocation alive for the promise, and reports its error. */
   inBackground(promise: Promise<unknown>): Promise<void> {
-    const reported = promise.then(
-      () => {},
-      (error: unknown) => this.#report(error),
-    );
-    try {
-      if (this.#waitUntil !== undefined) this.#waitUntil(reported);
-      else vercelContext()?.waitUntil?.(reported);
-    } catch (error) {
-      this.#report(error);
-    }
-    return reported;
+    return this.#background.run("wake", promise);
   }
 
   /** The kicks that these tasks may need. An absolute due time may be past by the clock of the database. */
@@ -160,15 +142,4 @@ export class Waker {
   async #call(kick: Kick): Promise<void> {
     await this.#wake(kick);
   }
-
-  #report(error: unknown): void {
-    // An error of the hook must not fail a submit that has succeeded.
-    try {
-      void Promise.resolve(this.#onError(error, { operation: "wake" })).catch(() => {});
-    } catch {}
-  }
-}
-
-function warn(error: unknown): void {
-  console.warn("wadi: a kick failed; its tasks wait for the next kick or cron job", error);
 }

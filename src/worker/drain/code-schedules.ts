@@ -34,6 +34,11 @@ export class CodeSchedules {
     return this.#prepared !== null || this.#isStored;
   }
 
+  /** Differs between definitions; null before `prepare`, or if a definition is wrong. */
+  get fingerprint(): string | null {
+    return this.#prepared?.fingerprint ?? null;
+  }
+
   /** Computes the rows. @throws {InvalidArgument} if a payload or an option is wrong; then nothing is ever stored. */
   async prepare(target: JsonTarget): Promise<void> {
     try {

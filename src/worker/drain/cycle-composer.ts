@@ -133,10 +133,11 @@ export class CycleComposer {
   #applyFired(work: ScheduleWork, queues: readonly string[]): void {
     this.#parts.schedules.sent(work);
     if (queues.length === 0) return;
-    const { notifier, waker } = this.#parts.settings.wadi;
+    const { notifier, waker, hint } = this.#parts.settings.wadi;
     this.#ignoresNotifications = true;
     notifier.queued([...queues]);
     this.#ignoresNotifications = false;
+    hint?.touch(); // another worker may have the handlers
     const others = queues.filter((queue) => !this.#queues.has(queue));
     if (others.length > 0) void waker?.kickQueues(others, []);
   }

@@ -67,7 +67,8 @@ export class DrainReporter {
   }
 
   recovered(tasks: readonly RecoveredTask[]): void {
-    const { hooks } = this.#settings;
+    const { hooks, wadi } = this.#settings;
+    if (tasks.some(({ status }) => status === "failed")) wadi.hint?.touch(); // `onFailed` may have queued a task
     this.#counts.recovered += tasks.length;
     for (const task of tasks) if (task.status === "failed") log(hooks.logger, "error", crashLine(task));
     for (const task of tasks) this.#emit(() => ({ type: "recovered", ...task }));
@@ -101,13 +102,15 @@ export class DrainReporter {
   }
 
   #settle(attempt: Attempt, status: TaskStatus): void {
-    const { hooks } = this.#settings;
+    const { hooks, wadi } = this.#settings;
     const { settlement } = attempt;
     const type =
       status === "queued" ? requeueOf(settlement) : (status as "succeeded" | "failed" | "canceled");
     this.#counts[type]++;
-    if (type === "failed")
+    if (type === "failed") {
+      wadi.hint?.touch();
       log(hooks.logger, "error", failureLine(attempt.task, (settlement as Failed).error));
+    }
     this.#emit(() => {
       if (type === "snoozed") return { type, ...ran(attempt), delayMs: (settlement as Released).delayMs };
       if (type !== "failed" && type !== "retried") return { type, ...ran(attempt) };

@@ -4,6 +4,7 @@ import type { DrainStatus, DrainSummary } from "../drain-summary.ts";
 import { AssembledDrain } from "./assemble-drain.ts";
 import type { DrainSettings } from "./drain-settings.ts";
 import type { QueryBudget } from "./query-budget.ts";
+import type { NextDue } from "./queue-snapshot.ts";
 import { reportBlocks } from "./report-blocks.ts";
 import type { SlotPool } from "./slot-pool.ts";
 import type { WakeMarker } from "./wake-marker.ts";
@@ -64,6 +65,11 @@ export class Drain {
     this.#parts = new AssembledDrain(settings);
     this.queries = this.#parts.queries;
     this.wakes = this.#parts.wakes;
+  }
+
+  /** When the next task is due, as far as it knows at its end. */
+  get nextDue(): NextDue {
+    return this.#parts.snapshot.at(monotonicMs());
   }
 
   /** What it is doing now. */

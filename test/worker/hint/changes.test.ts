@@ -1,0 +1,118 @@
+// After each change that makes a task due sooner, the next drain with a hint asks the database.
+
+import Database from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
+import { type Hint, hintInMemory, type SyncWadi, Wadi, Worker } from "../../../src/index.ts";
+import { idle, MINUTE_MS, setup, until } from "./setup.ts";
+
+const HOUR_MS = 60 * MINUTE_MS;
+
+describe("changes that make tasks due sooner", () => {
+  const changes: [what: string, before: (wadi: Wadi) => unknown, change: (wadi: Wadi) => unknown][] = [
+    ["retry", failOne, async (wadi) => wadi.retry((await wadi.list({ name: "a" }))[0]!.id)],
+    ["retryMany", failOne, (wadi) => wadi.retryMany({ name: "a" })],
+    ["resume", pauseOne, (wadi) => wadi.resume({ queue: "default" })],
+    ["submitMany", () => {}, (wadi) => wadi.submitMany("a", [{ payload: 1 }])],
+    [
+      "a stored schedule",
+      () => {},
+      (wadi) => wadi.schedules.set({ name: "s", everyMs: MINUTE_MS, task: "a" }),
+    ],
+    [
+      "a schedule that is resumed",
+      async (wadi) => {
+        await wadi.schedules.set({ name: "s", everyMs: MINUTE_MS, task: "a" });
+        await wadi.schedules.pause("s");
+      },
+      (wadi) => wadi.schedules.resume("s"),
+    ],
+    [
+      "runNow",
+      (wadi) => wadi.schedules.set({ name: "s", everyMs: 24 * HOUR_MS, task: "a" }),
+      (wadi) => wadi.schedules.runNow("s"),
+    ],
+  ];
+
+  test.each(changes)("%s", async (_, before, change) => {
+    const { wadi, worker, tick } = setup();
+    await before(wadi);
+    let summary = await tick(worker());
+    for (let i = 0; i < 3 && summary.roundTrips > 0; i++) summary = await tick(worker());
+    expect(summary).toMatchObject(idle);
+    await change(wadi);
+    await tick(worker());
+    let claimed = 0;
+    for (let i = 0; i < 3; i++) claimed += (await wadi.list({ name: "a", status: "succeeded" })).length;
+    if (claimed === 0) await tick(worker());
+    expect(await wadi.list({ name: "a", status: "succeeded" })).toHaveLength(1);
+  });
+
+  async function failOne(wadi: Wadi) {
+    await wadi.submit("a", null, { maxAttempts: 1 });
+    const failing = new Worker(wadi, { logger: null }).task("a", () => {
+      throw new Error("no");
+    });
+    expect(await failing.drain({ useHint: false })).toMatchObject({ failed: 1 });
+  }
+
+  async function pauseOne(wadi: Wadi) {
+    await wadi.pause({ queue: "default" });
+    await wadi.submit("a", null);
+  }
+});
+
+test("a task that another worker's drain queues is found: by onFailed and by a schedule", async () => {
+  const { wadi, worker, tick, clock } = setup();
+  const schedules = [{ name: "s", everyMs: 10 * MINUTE_MS, task: "a", payload: null }];
+  const other = new Worker(wadi, { logger: null }).task("b", () => {
+    throw new Error("no");
+  });
+  await tick(worker());
+  await wadi.submit("b", null, { maxAttempts: 1, onFailed: "a" });
+  await tick(worker()); // sees the submit, which is not for it
+  expect(await tick(worker())).toMatchObject(idle);
+  expect(await tick(other)).toMatchObject({ failed: 1 });
+  expect(await tick(worker())).toMatchObject({ succeeded: 1 });
+
+  clock.advance(10 * MINUTE_MS - (clock.nowMs % (10 * MINUTE_MS)));
+  await tick(worker());
+  const scheduling = new Worker(wadi, { schedules }).task("b", () => null);
+  await tick(scheduling);
+  clock.advance(8 * MINUTE_MS);
+  expect(await tick(worker())).toMatchObject(idle); // its hint is older than the schedule
+  await tick(scheduling);
+  expect(await tick(worker())).toMatchObject({ succeeded: 1 });
+});
+
+test("a submit in a transaction counts once it is kicked", async () => {
+  const db = new Database(":memory:");
+  const { wadi, worker, tick } = setup(hintInMemory(), (options) => new Wadi(betterSqlite3(db), options));
+  await wadi.migrate();
+  await tick(worker());
+  const outside = { kick: async () => {} };
+  db.transaction(() =>
+    Object.assign(outside, { kick: (wadi as SyncWadi).with(db).submit("a", null).kick }),
+  )();
+  await outside.kick();
+  expect(await tick(worker())).toMatchObject({ succeeded: 1 });
+});
+
+test("submits of one turn share a write, and those of a continuous worker need none", async () => {
+  const written: string[] = [];
+  const store = hintInMemory();
+  const set: Hint["set"] = (cell, text) => {
+    written.push(cell);
+    return store.set(cell, text);
+  };
+  const { wadi } = setup({ ...store, set });
+  await Promise.all(Array.from({ length: 50 }, (_, i) => wadi.submit("a", i)));
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(written).toEqual(["changed"]);
+  await new Worker(wadi)
+    .task("a", () => null)
+    .background(async () => {
+      await until(async () => (await wadi.list({ status: "succeeded" })).length === 50);
+    });
+  expect(written).toEqual(["changed"]);
+});
