@@ -4,7 +4,7 @@ import { readOptions } from "./options.ts";
 import { bundles, type Measured, measureBundle, writeCeilings } from "./size/bundles.ts";
 import { textTable } from "./text-table.ts";
 
-const CORE_CEILING = 12 * 1024;
+const CORE_CEILING = 13 * 1024;
 
 function report(sizes: readonly Measured[], withFiles: boolean): string {
   const rows = sizes.flatMap(({ bundle, gzipBytes, ceiling, files }) => [
@@ -18,7 +18,7 @@ function report(sizes: readonly Measured[], withFiles: boolean): string {
 const options = readOptions("size", {
   files: { about: "say what is inside of each bundle" },
   json: { about: "print the sizes as one line of JSON instead of a table" },
-  write: { about: "set the ceilings 3 % above what is measured, the core's 12 KiB at most" },
+  write: { about: "set the ceilings 3 % above what is measured, the core's 13 KiB at most" },
 });
 const sizes = await Promise.all(Object.keys(bundles).map(measureBundle));
 if (options.write) {

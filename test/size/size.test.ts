@@ -9,8 +9,8 @@ test.each(Object.keys(bundles))("%s is not above its ceiling", async (bundle) =>
   expect(gzipBytes).toBeLessThanOrEqual(ceiling);
 });
 
-test("the core has 12 KiB at most", () => {
-  expect(readCeilings().core).toBeLessThanOrEqual(12 * 1024);
+test("the core has 13 KiB at most", () => {
+  expect(readCeilings().core).toBeLessThanOrEqual(13 * 1024);
 });
 
 test("a driver brings only itself, the SQL of its dialect, argument errors and the walk over causes", async () => {
