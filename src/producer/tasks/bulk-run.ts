@@ -109,7 +109,7 @@ export class BulkRun {
   }
 
   #notify(changed: readonly BulkChange[]): void {
-    const { notifier, hint } = this.#internals;
+    const { notifier, hint, waker } = this.#internals;
     const idsOf = (status: string) => changed.filter((task) => task.status === status).map(({ id }) => id);
     const [ended, requested] = [idsOf("canceled"), idsOf("running")];
     const queues = new Set(changed.flatMap(({ queue }) => (queue === null ? [] : [queue])));
@@ -118,6 +118,7 @@ export class BulkRun {
     if (queues.size > 0) {
       notifier.queued([...queues]);
       hint?.touch();
+      void waker?.kickQueues([...queues], []);
     }
   }
 

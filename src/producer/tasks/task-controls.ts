@@ -216,7 +216,7 @@ export async function cancelAndNotify(
 
 /** Retries, and notifies the workers of the queue. */
 export async function retryAndNotify(
-  { session, notifier, hint }: WadiInternals,
+  { session, notifier, hint, waker }: WadiInternals,
   ref: TaskRef,
   options?: RetryOptions,
   call?: CallOptions,
@@ -227,6 +227,7 @@ export async function retryAndNotify(
   if (task?.status === "queued") {
     notifier.queued([task.queue]);
     hint?.touch();
+    if (task.outcome === "queued") void waker?.kickQueues([task.queue], [task.name]);
   }
   return task;
 }

@@ -74,7 +74,7 @@ export class Waker {
     await this.#kick(this.#requests(tasks));
   }
 
-  /** Kicks for queues that were resumed, with tasks of these names; none: of any name. Never rejects. */
+  /** Kicks for queues that got due tasks by another way than a submit, of these names; none: of any. Never rejects. */
   async kickQueues(queues: readonly string[], names: readonly string[]): Promise<void> {
     await this.#kick(queues.map((queue) => ({ queue, names, delayMs: 0 })));
   }

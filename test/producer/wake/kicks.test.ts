@@ -1,6 +1,6 @@
 // Which submits kick, on every database.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { claim } from "../../../src/core/operations/claim.ts";
 import { claimWithMark } from "../../../src/core/operations/wake.ts";
 import { type Kick, Wadi, type WadiOptions, Worker } from "../../../src/index.ts";
@@ -59,6 +59,24 @@ describe.each(targets)("on $name", (target) => {
     await wadi.submit("a", 4, on());
     expect(kicks).toHaveLength(3);
     clock.advance(3_600_000);
+  });
+
+  test("a retry kicks as a submit does, one by one and in bulk", async () => {
+    const wadi = open();
+    const [first] = await wadi.submitMany("a", [
+      { payload: 1, ...on() },
+      { payload: 2, ...on() },
+    ]);
+    await wadi.cancelMany(on());
+    const retries = [() => wadi.retry(first!.id), () => wadi.retryMany({ ...on(), status: "canceled" })];
+    for (const retry of retries) {
+      clock.advance(60_000);
+      kicks.length = 0;
+      await retry();
+      await vi.waitFor(() => expect(kicks).toEqual([{ queues: [`q${queue}`], hop: 0 }]));
+    }
+    await wadi.retry(first!.id); // it is queued already
+    expect(kicks).toHaveLength(1);
   });
 
   test("a drain that goes on suppresses kicks for its names, and none once it has ended", async () => {
