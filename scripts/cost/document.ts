@@ -3,10 +3,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Dialect } from "../../src/core/executor.ts";
-import type { Meter } from "../../testing/target.ts";
+import type { Meter, TargetName } from "../../testing/target.ts";
 import { targets } from "../../testing/targets.ts";
 import { writeChanged } from "../write-changed.ts";
 import type { Ceilings } from "./ceilings.ts";
+import { type Compared, FEATURES } from "./features.ts";
 import { operations } from "./operations.ts";
 
 const FILE = join(import.meta.dirname, "../../docs/cost.md");
@@ -17,7 +18,7 @@ const MINUTES_A_MONTH = 30 * 24 * 60;
 
 /** docs/cost.md with the parts between its markers made from the ceilings; the prose around them stays. */
 export function renderDocument(ceilings: Ceilings): string {
-  const parts = { table: table(ceilings), bill: bill(ceilings.d1!) };
+  const parts = { table: table(ceilings), features: featureTable(ceilings), bill: bill(ceilings.d1!) };
   return Object.entries(parts).reduce((text, [name, part]) => {
     const marked = new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- /${name} -->)`);
     if (!marked.test(text)) throw new Error(`docs/cost.md has no "<!-- ${name} -->" part`);
@@ -54,6 +55,35 @@ function table(ceilings: Ceilings): string {
     ...rows,
   ];
   return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+/** What each feature adds to the operations of its columns. */
+function featureTable(ceilings: Ceilings): string {
+  const cell = (compared: Compared) =>
+    typeof compared === "string" ? compared : compared === null ? "0" : added(ceilings, ...compared);
+  const rows = FEATURES.map(([feature, ...columns]) => [feature, ...columns.map(cell)]);
+  const lines = [["with", "a submit", "a claim", "an empty drain"], ["---", "---", "---", "---"], ...rows];
+  return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+function added(ceilings: Ceilings, operation: string, base: string): string {
+  const difference = (target: TargetName, number: keyof Meter) =>
+    ceilings[target]![operation]![number]! - ceilings[target]![base]![number]!;
+  const parts = [
+    [difference("d1", "rowsRead"), "read"],
+    [difference("d1", "rowsWritten"), "written"],
+    [difference("d1", "statements"), "statement on SQLite"],
+    [difference("pg", "statements"), "statement on Postgres"],
+    [difference("d1", "roundTrips"), "round trip"],
+  ] as const;
+  const changed = parts.filter(([count]) => count !== 0);
+  if (changed.length === 0) return "0";
+  return changed
+    .map(([count, what]) => {
+      const size = Math.abs(count);
+      return `${count > 0 ? "+" : "−"}${size} ${size === 1 ? what : what.replace("statement", "statements")}`;
+    })
+    .join(", ");
 }
 
 /** One number where the targets agree, else the least and the most. */

@@ -1,7 +1,8 @@
 // Measures what each operation costs on a target: round trips, statements, rows read and written.
 
 import type { Meter, Target } from "../../testing/target.ts";
-import { Bench, type Operation, operations } from "./operations.ts";
+import { Bench, type Operation } from "./bench.ts";
+import { operations } from "./operations.ts";
 
 export interface Cost extends Meter {
   readonly target: string;
