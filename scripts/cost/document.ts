@@ -69,21 +69,23 @@ function featureTable(ceilings: Ceilings): string {
 function added(ceilings: Ceilings, operation: string, base: string): string {
   const difference = (target: TargetName, number: keyof Meter) =>
     ceilings[target]![operation]![number]! - ceilings[target]![base]![number]!;
+  const statements = [difference("d1", "statements"), difference("pg", "statements")];
   const parts = [
-    [difference("d1", "rowsRead"), "read"],
-    [difference("d1", "rowsWritten"), "written"],
-    [difference("d1", "statements"), "statement on SQLite"],
-    [difference("pg", "statements"), "statement on Postgres"],
-    [difference("d1", "roundTrips"), "round trip"],
-  ] as const;
-  const changed = parts.filter(([count]) => count !== 0);
-  if (changed.length === 0) return "0";
-  return changed
-    .map(([count, what]) => {
-      const size = Math.abs(count);
-      return `${count > 0 ? "+" : "−"}${size} ${size === 1 ? what : what.replace("statement", "statements")}`;
-    })
-    .join(", ");
+    ...[signed(difference("d1", "rowsRead"), "read"), signed(difference("d1", "rowsWritten"), "written")],
+    ...(statements.some((count) => count !== 0)
+      ? [`${statements.map(withSign).join(" / ")} statements`]
+      : []),
+    signed(difference("d1", "roundTrips"), "round trip"),
+  ].filter((part) => part !== "");
+  return parts.length === 0 ? "0" : parts.join(", ");
+}
+
+function signed(count: number, what: string): string {
+  return count === 0 ? "" : `${withSign(count)} ${what}`;
+}
+
+function withSign(count: number): string {
+  return `${count > 0 ? "+" : count < 0 ? "−" : ""}${Math.abs(count)}`;
 }
 
 /** One number where the targets agree, else the least and the most. */

@@ -24,9 +24,9 @@ export interface HintObjectLike {
  * @throws {InvalidArgument} if it is neither.
  * @example
  * ```ts
- * import { hintInKv, Wadi } from "wadi";
+ * import { hintInKv, type KvLike, Wadi } from "wadi";
  *
- * const wadi = new Wadi(executor, { hint: hintInKv(env.KV) });
+ * const wadiOf = (env: { readonly KV: KvLike }) => new Wadi(executor, { hint: hintInKv(env.KV) });
  * ```
  */
 export function hintInKv(namespace: KvLike, key = "wadi", options: HintOptions = {}): Hint {
@@ -47,9 +47,9 @@ export function hintInKv(namespace: KvLike, key = "wadi", options: HintOptions =
  * @throws {InvalidArgument} if it has no such methods.
  * @example
  * ```ts
- * import { hintByDurableObject, Wadi } from "wadi";
+ * import { type HintObjectLike, hintByDurableObject, Wadi } from "wadi";
  *
- * const wadi = new Wadi(executor, { hint: hintByDurableObject(hintObject) });
+ * const wadiOf = (stub: HintObjectLike) => new Wadi(executor, { hint: hintByDurableObject(stub) });
  * ```
  */
 export function hintByDurableObject(stub: HintObjectLike, options: HintOptions = {}): Hint {
