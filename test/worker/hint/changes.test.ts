@@ -3,7 +3,12 @@
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { betterSqlite3 } from "../../../src/drivers/better-sqlite3.ts";
-import { type Hint, hintInMemory, type SyncWadi, Wadi, Worker } from "../../../src/index.ts";
+import { createHandler } from "../../../src/http/index.ts";
+import { type Hint, hintInMemory, type SyncWadi, Wadi, Worker, wakeInProcess } from "../../../src/index.ts";
+import { internalsOf } from "../../../src/producer/internals.ts";
+import { signKick } from "../../../src/producer/wake/kick-token.ts";
+import { interceptOperations } from "../../../testing/intercept.ts";
+import { memoryWadi } from "../../../testing/memory.ts";
 import { idle, MINUTE_MS, setup, until } from "./setup.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;
@@ -87,32 +92,95 @@ test("a task that another worker's drain queues is found: by onFailed and by a s
 
 test("a submit in a transaction counts once it is kicked", async () => {
   const db = new Database(":memory:");
-  const { wadi, worker, tick } = setup(hintInMemory(), (options) => new Wadi(betterSqlite3(db), options));
+  const { wadi, worker, tick, hint } = setup(
+    hintInMemory(),
+    (options) => new Wadi(betterSqlite3(db), options),
+  );
   await wadi.migrate();
   await tick(worker());
-  const outside = { kick: async () => {} };
-  db.transaction(() =>
-    Object.assign(outside, { kick: (wadi as SyncWadi).with(db).submit("a", null).kick }),
-  )();
-  await outside.kick();
+  const submitted = db.transaction(() => (wadi as SyncWadi).with(db).submit("a", null))();
+  await settled();
+  const before = await hint.get("changed"); // written before the commit: a drain may have seen it, and not the task
+  await submitted.kick();
+  await settled();
+  expect(await hint.get("changed")).not.toBe(before);
   expect(await tick(worker())).toMatchObject({ succeeded: 1 });
 });
 
-test("submits of one turn share a write, and those of a continuous worker need none", async () => {
-  const written: string[] = [];
+test("a submit whose answer was lost counts: it may be committed", async () => {
+  const { wadi, worker, tick } = setup();
+  await tick(worker());
+  const { session } = internalsOf(wadi);
+  interceptOperations(wadi, "submit", async (send) => {
+    await send();
+    throw session.driverError("submit", "unknown", new Error("lost"));
+  });
+  await expect(wadi.submit("a", null)).rejects.toThrow("outcome is not known");
+  expect(await tick(worker())).toMatchObject({ succeeded: 1 });
+});
+
+test("a drain that leaves due tasks writes nothing", async () => {
+  const { wadi, worker, cells } = recorded();
+  await wadi.submitMany("a", [{ payload: 1 }, { payload: 2 }]);
+  await settled();
+  expect(await worker().drain({ maxTasks: 1 })).toMatchObject({ more: true });
+  expect(cells).toEqual(["changed"]);
+  expect(await worker().drain()).toMatchObject({ succeeded: 1, more: false });
+  expect(cells).toEqual(["changed", expect.stringMatching(/^drained:[0-9a-f]{16}$/)]);
+});
+
+test("with a wake the kick drains, and the next tick asks once more", async () => {
+  const clients: { kicked?: Worker } = {};
+  const wake = wakeInProcess(() => clients.kicked!);
+  const { wadi, worker, tick } = setup(hintInMemory(), (options) => memoryWadi({ ...options, wake }));
+  clients.kicked = worker();
+  for (let i = 0; i < 2; i++) await tick(worker());
+  await wadi.submit("a", null);
+  await until(async () => (await wadi.list({ status: "succeeded" })).length === 1);
+  await settled();
+  expect(await tick(worker())).toMatchObject({ claimed: 0, roundTrips: 1 });
+  expect(await tick(worker())).toMatchObject(idle);
+});
+
+test("the drain route uses the hint for a cron job, and drains for a kick", async () => {
+  const { wadi, worker, clock } = setup();
+  const handler = createHandler({ wadi, worker: worker(), secret: "s" });
+  const post = async (token: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await handler(new Request("http://a/drain", { method: "POST", headers }))).json();
+  };
+  expect(await post("s")).toMatchObject({ roundTrips: 1 });
+  expect(await post("s")).toMatchObject({ roundTrips: 0 });
+  await new Wadi(wadi.executor, { clock: clock.read }).submit("a", null);
+  expect(await post("s")).toMatchObject({ roundTrips: 0 });
+  expect(await post(await signKick("s", "wadi", 0))).toMatchObject({ succeeded: 1 });
+});
+
+/** Clients whose hint lists the cells that are written. */
+function recorded() {
+  const cells: string[] = [];
   const store = hintInMemory();
   const set: Hint["set"] = (cell, text) => {
-    written.push(cell);
+    cells.push(cell);
     return store.set(cell, text);
   };
-  const { wadi } = setup({ ...store, set });
+  return { ...setup({ ...store, set }), cells };
+}
+
+/** Resolves once writes in the background have been made. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
+test("submits of one turn share a write, and those of a continuous worker need none", async () => {
+  const { wadi, cells } = recorded();
   await Promise.all(Array.from({ length: 50 }, (_, i) => wadi.submit("a", i)));
-  await new Promise((resolve) => setTimeout(resolve));
-  expect(written).toEqual(["changed"]);
+  await settled();
+  expect(cells).toEqual(["changed"]);
   await new Worker(wadi)
     .task("a", () => null)
     .background(async () => {
       await until(async () => (await wadi.list({ status: "succeeded" })).length === 50);
     });
-  expect(written).toEqual(["changed"]);
+  expect(cells).toEqual(["changed"]);
 });
