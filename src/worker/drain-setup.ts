@@ -67,7 +67,7 @@ export interface DrainOptions {
   readonly stayMs?: number | undefined;
   /**
    * Whether the drain ends without a round trip if the `hint` of the `Wadi` says that no task is due.
-   * @default true, but false with a `hop`: a kick says that one is
+   * @default true, but false with a `hop` and for the triggers `queue` and `alarm`: those say that one is
    */
   readonly useHint?: boolean | undefined;
 }
@@ -127,6 +127,11 @@ export function shortDrain(
     stayMs,
     continuous: null,
   };
+}
+
+/** Whether a hint may end the drain before its first round trip: not if what started it says that a task is due. */
+export function usesHint({ useHint, hop, trigger }: DrainOptions): boolean {
+  return useHint ?? (hop === undefined && trigger !== "queue" && trigger !== "alarm");
 }
 
 /** Sets up a drain that goes on until `continuous` is stopped. Null: it is never run, and only shows its status. */

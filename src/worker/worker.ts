@@ -9,7 +9,7 @@ import type { ContinuousMode, DrainSettings } from "./drain/drain-settings.ts";
 import { SettleMargin } from "./drain/settle-margin.ts";
 import { UnreturnedCalls } from "./drain/unreturned-calls.ts";
 import { DrainHint } from "./drain-hint.ts";
-import { continuousDrain, type DrainOptions, type DrainSetup, shortDrain } from "./drain-setup.ts";
+import { continuousDrain, type DrainOptions, type DrainSetup, shortDrain, usesHint } from "./drain-setup.ts";
 import type { DrainSummary } from "./drain-summary.ts";
 import { type HandlerOptions, register } from "./handler/registration.ts";
 import { Registrations } from "./handler/registrations.ts";
@@ -108,7 +108,7 @@ export class Worker {
   async drain(options: DrainOptions = {}): Promise<DrainSummary> {
     const setup = shortDrain(options, this.#handlers, this.#settings, this.wadi.executor, this.#margin);
     const hint = DrainHint.of({ ...this.#settings, wadi: this.#internals, ...setup });
-    if (options.useHint ?? options.hop === undefined) {
+    if (usesHint(options)) {
       const skipped = (await hint?.skip()) ?? null;
       if (skipped !== null) return skipped;
     } else void hint?.doubt();

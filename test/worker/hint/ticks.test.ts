@@ -110,6 +110,8 @@ test("a kick drains whatever the hint says, as does useHint: false", async () =>
   expect(await worker().drain({ hop: 0 })).toMatchObject({ succeeded: 1 });
   await unhinted.submit("a", 2);
   expect(await worker().drain({ useHint: false })).toMatchObject({ succeeded: 1 });
+  await unhinted.submit("a", 3);
+  expect(await worker().drain({ trigger: "alarm" })).toMatchObject({ succeeded: 1 });
   expect(await worker().drain({ hop: 0, useHint: true })).toMatchObject({ roundTrips: 1 }); // both left a doubt
   expect(await worker().drain({ hop: 0, useHint: true })).toMatchObject(idle);
 });
