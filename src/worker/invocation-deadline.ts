@@ -3,7 +3,7 @@
 import { InvalidArgument } from "../core/errors/errors.ts";
 import { monotonicMs, toMonotonicMs } from "../core/monotonic-clock.ts";
 import { MAX_TIMER_MS } from "../core/timers.ts";
-import { instant, integer, show } from "../core/validate.ts";
+import { instant, integer, oneOf } from "../core/validate.ts";
 import { vercelContext } from "../core/vercel-context.ts";
 
 /** An event that starts an invocation on Cloudflare Workers. */
@@ -48,11 +48,8 @@ function optionDeadlineMs({ budgetMs, deadline, trigger }: InvocationTime): numb
   if (deadline !== undefined) return toMonotonicMs(instant("deadline", deadline));
   if (budgetMs !== undefined) return monotonicMs() + integer("budgetMs", budgetMs, 1, MAX_TIMER_MS);
   if (trigger === undefined) return null;
-  if (!Object.hasOwn(TRIGGER_BUDGETS_MS, trigger)) {
-    const known = Object.keys(TRIGGER_BUDGETS_MS).join(", ");
-    throw new InvalidArgument(`trigger must be one of ${known}, got ${show(trigger)}`);
-  }
-  return monotonicMs() + TRIGGER_BUDGETS_MS[trigger];
+  const triggers = Object.keys(TRIGGER_BUDGETS_MS) as CloudflareTrigger[];
+  return monotonicMs() + TRIGGER_BUDGETS_MS[oneOf("trigger", trigger, triggers)];
 }
 
 /** Null where there is none, or none that can be read. */

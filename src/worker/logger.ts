@@ -26,7 +26,9 @@ export function failureLine(
   { type, code, message }: ErrorEnvelope,
 ): string {
   const { id, name, attempt, maxAttempts } = task;
-  return `task ${id} (${name}) failed for good on attempt ${attempt} of ${maxAttempts}: ${code}: ${type}: ${message}`;
+  // A retry of an ended task gives it one attempt more than its most.
+  const which = attempt > maxAttempts ? `${attempt}, after a retry by hand` : `${attempt} of ${maxAttempts}`;
+  return `task ${id} (${name}) failed for good on attempt ${which}: ${code}: ${type}: ${message}`;
 }
 
 export function crashLine({ id, name, attempt }: { id: string; name: string; attempt: number }): string {

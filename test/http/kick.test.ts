@@ -78,11 +78,25 @@ test("a refused kick is reported, and fails no submit", async () => {
   });
   await producer.submit("a", 1);
   await vi.waitFor(() => expect(errors).toHaveLength(1));
-  expect(errors[0]).toMatch(/^wake: the kick was answered with status 401/);
+  expect(errors[0]).toMatch(
+    /^wake: the kick was answered with status 401 by wadi.internal\/drain; its secret/,
+  );
+});
+
+test("a kick that reaches no server names the place, without the password and the query of its URL", async () => {
+  const errors: string[] = [];
+  const producer = new Wadi(app().wadi.executor, {
+    wake: wakeByFetch("http://user:pass@127.0.0.1:1/drain?token=t", "s"),
+    onError: (error) => errors.push((error as Error).message),
+  });
+  await producer.submit("a", 1);
+  await vi.waitFor(() => expect(errors).toHaveLength(1));
+  expect(errors[0]).toMatch(/^the kick could not be sent to 127.0.0.1:1\/drain; /);
 });
 
 test("an URL, a secret and a binding are checked when the wake is made", () => {
   expect(() => wakeByFetch("/drain", "s")).toThrow("absolute URL");
+  expect(() => wakeByFetch("localhost:8787/drain", "s")).toThrow("with http or https");
   expect(() => wakeByFetch("https://x/drain", "")).toThrow("must be a secret");
   expect(() => wakeByFetch("https://x/drain", [])).toThrow("must be a secret");
   expect(() => wakeByBinding({} as never)).toThrow("a binding with fetch");

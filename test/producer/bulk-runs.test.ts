@@ -115,6 +115,7 @@ describe("a bulk operation refuses", () => {
   test.each([
     [{ limit: 0 }, /limit must be/],
     [{ resetAttempt: true }, /cancelMany has no option "resetAttempt"/],
+    [{ cursor: null }, /got null, which says that nothing is left; omit it to begin/],
     [{ cursor: "x" }, /cursor must be the cursor of an earlier result/],
   ])("the options %o", async (options, message) => {
     await expect(wadi.cancelMany({ queue: "q" }, options as never)).rejects.toThrow(message);

@@ -68,7 +68,7 @@ const SCHEDULE = {
   paused: optionalFlag,
   pauseAfterFailures: optional(integerFrom(1, 1000)),
   options: (_, value) => {
-    onlyKnown("a schedule's options", value as object | undefined, TASK_OPTIONS);
+    onlyKnown("the submit of a schedule", value as object | undefined, TASK_OPTIONS);
     return value as ScheduledTaskOptions | undefined;
   },
 } satisfies CompleteChecks<Schedule>;

@@ -52,7 +52,7 @@ const FILTER = {
 
 const OPTIONS = {
   limit: integerFrom(1, 1_000_000, 10_000),
-  cursor: optional((option, value) => text(option, value, 20_000)),
+  cursor: optional(checkCursor),
   countOnly: optionalFlag,
   resetAttempt: optionalFlag,
 } satisfies CompleteChecks<RetryManyOptions>;
@@ -98,4 +98,12 @@ export async function changeMany(
   const run = new BulkRun(internals, kind, scope, resets, directCall(METHODS[kind], call));
   const progress = cursor === null ? null : decodeCursor(cursor, kind, scope);
   return countOnly ? run.count(progress) : run.change(progress, limit);
+}
+
+function checkCursor(option: string, value: unknown): string {
+  if (value !== null) return text(option, value, 20_000);
+  throw new InvalidArgument(
+    `${option} must be the cursor of an earlier result, got null, which says that nothing is left; ` +
+      "omit it to begin",
+  );
 }

@@ -53,7 +53,8 @@ export function checkSecrets(option: string, value: unknown): readonly string[] 
   if (trimmed.length > 0 && trimmed.every((secret) => secret !== "")) return trimmed;
   const found = typeof value === "string" ? "an empty string" : show(value);
   throw new InvalidArgument(
-    `${option} must be a secret, or a list of secrets of which the first signs, got ${found}`,
+    `${option} must be a secret, or a list of secrets of which the first signs, got ${found}; ` +
+      "is its environment variable set?",
   );
 }
 

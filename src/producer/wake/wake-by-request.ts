@@ -47,9 +47,9 @@ export function wakeByFetch(
 ): DelayingWake {
   onlyKnown("wakeByFetch", options, ["audience"]);
   const target = URL.parse(String(url));
-  if (target === null) {
+  if (target === null || !/^https?:$/.test(target.protocol)) {
     throw new InvalidArgument(
-      "wakeByFetch takes the absolute URL of the drain route, such as https://host/drain",
+      "wakeByFetch takes the absolute URL of the drain route, with http or https, such as https://host/drain",
     );
   }
   const [signing] = checkSecrets("the secret of wakeByFetch", secret);
@@ -93,13 +93,34 @@ function requestWake(
     const headers: Record<string, string> = { "user-agent": "wadi-kick" };
     if (secret !== undefined) headers.authorization = `Bearer ${await signKick(secret, audience, hop)}`;
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const response = await fetcher.fetch(url, { method: "POST", headers, redirect: "manual", signal });
+    const init: RequestInit = { method: "POST", headers, redirect: "manual", signal };
+    const response = await fetcher.fetch(url, init).catch((cause: unknown) => {
+      throw new Error(unanswered(cause, url), { cause });
+    });
     await response.body?.cancel();
-    if (!response.ok) {
-      throw new Error(
-        `the kick was answered with status ${response.status}; check its URL, its secret and its audience`,
-      );
-    }
+    if (!response.ok) throw new Error(refusal(response.status, url));
   };
   return { kick };
+}
+
+/** Where a kick goes, without the query and the password that a URL may have. */
+function placeOf(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed === null ? "the binding" : parsed.host + parsed.pathname;
+}
+
+function unanswered(cause: unknown, url: string): string {
+  const isLate = (cause as Error | undefined)?.name === "TimeoutError";
+  const what = isLate ? `was not answered within ${TIMEOUT_MS} ms by` : "could not be sent to";
+  return `the kick ${what} ${placeOf(url)}; its tasks wait for the next kick or cron job unless a drain began`;
+}
+
+function refusal(status: number, url: string): string {
+  const reason =
+    status === 401
+      ? "its secret and its audience must be those of the handler there"
+      : status === 404
+        ? "its URL must be the drain route of a handler that has a worker"
+        : "see the log of the handler there";
+  return `the kick was answered with status ${status} by ${placeOf(url)}; ${reason}`;
 }
