@@ -45,7 +45,7 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "an option of call that is none, with those of a wait among what it takes",
       (w) => w.call("a", 1, { timeout: 5 } as never),
-      /^call has no option "timeout"; it takes key, .* limits, timeoutMs, signal, pollMs, maxPollMs, maxQueries, id$/,
+      /^call has no option "timeout"; it takes key, .* onFailed, timeoutMs, signal, pollMs, maxPollMs, maxQueries, id$/,
     ],
     [
       "an invalid date",
@@ -143,7 +143,7 @@ describe("bad input is refused before anything is sent, and the message names it
     [
       "an option of an entry that is none",
       (w) => w.submitMany("a", [{ payload: 1, prio: 1 }] as never),
-      /^entry 0 of submitMany: submit has no option "prio"; it takes key, .* limits$/,
+      /^entry 0 of submitMany: submit has no option "prio"; it takes key, .* onFailed$/,
     ],
     ...(["get", "getStatus", "failures", "cancel", "retry"] as const).map((method): (typeof bad)[number] => [
       `a task for its id in ${method}`,

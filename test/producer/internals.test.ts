@@ -10,7 +10,7 @@ test("the internals of a Wadi are no members of it, and neither printed nor copi
   for (const name of ["store", "session", "notifier", "signals", "submitter", "submitFrom"]) {
     expect(name in wadi).toBe(false);
   }
-  expect(Object.keys(wadi)).toEqual(["statements"]);
+  expect(Object.keys(wadi)).toEqual(["statements", "schedules"]);
   expect(Object.getOwnPropertySymbols({ ...wadi })).toEqual([]);
   expect(internalsOf(wadi).executor).toBe(wadi.executor);
 });

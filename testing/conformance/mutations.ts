@@ -232,8 +232,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: "a debounce leaves a running task alone",
     statement: KEYED,
-    find: /status(, ''\))? <> 'queued'/g,
-    replace: "status$1 = 'succeeded'",
+    find: /(status(?: end)?)(, ''\))? <> 'queued'/g,
+    replace: "$1$2 = 'succeeded'",
     scenarios: "debounce-running",
   },
   {

@@ -21,7 +21,7 @@ const worker = new Worker(wadi, { queues: ["default", "mail"], concurrency: 10 }
 for (const name of ["send", "a%'\"", "💥"])
   worker.task(name, async ({ payload }) => {
     most = Math.max(most, ++running);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 50));
     running--;
     return payload;
   });
