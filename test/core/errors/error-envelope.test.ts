@@ -11,6 +11,7 @@ import {
   Worker,
   type WorkerEvent,
 } from "../../../src/index.ts";
+import { failureLine } from "../../../src/worker/logger.ts";
 import { memoryWadi } from "../../../testing/memory.ts";
 import { pickTargets } from "../../../testing/targets.ts";
 
@@ -207,6 +208,14 @@ describe("a final failure is logged", () => {
     expect(lines).toEqual([
       [`wadi: task ${id} (mail) failed for good on attempt 2 of 2: handler_error: RangeError: too far`],
     ]);
+  });
+
+  test("which names an attempt beyond the most as one after a retry by hand", () => {
+    const line = failureLine(
+      { id: "task_1", name: "mail", attempt: 3, maxAttempts: 2 },
+      { type: "E", code: "c", message: "m", retryable: true, details: {} },
+    );
+    expect(line).toBe("task task_1 (mail) failed for good on attempt 3, after a retry by hand: c: E: m");
   });
 
   test("by a logger instead, whose own error harms nothing, or not at all", async () => {

@@ -58,7 +58,7 @@ describe("the time of a drain", () => {
   });
 
   test.each([
-    [{ trigger: "cron" as never }, "trigger must be one of fetch, scheduled, queue, alarm, got string"],
+    [{ trigger: "cron" as never }, 'trigger must be one of fetch, scheduled, queue, alarm, got "cron"'],
     [{ trigger: "alarm", budgetMs: 1 } as const, "pass only one of budgetMs, deadline and trigger"],
   ])("is refused: %j", async (options, message) => {
     await expect(new Worker(memoryWadi()).task("a", () => 1).drain(options)).rejects.toThrow(message);
