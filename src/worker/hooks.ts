@@ -2,7 +2,7 @@
 
 import type { ErrorEnvelope, Task, TaskStatus } from "../core/task.ts";
 import type { DrainSummary } from "./drain-summary.ts";
-import { type Logger, lateErrorLine, log } from "./logger.ts";
+import { type Logger, lateErrorLine, log, scheduleErrorLine } from "./logger.ts";
 import type { TaskContext } from "./task-context.ts";
 
 /** The task an event is about. */
@@ -77,6 +77,8 @@ export interface ErrorContext {
     | "onEvent";
   /** The task whose handler threw; only with `handler`. */
   readonly task?: TaskEvent;
+  /** The name of the schedule that was not fired; only with `schedules`. */
+  readonly schedule?: string;
 }
 
 /**
@@ -96,8 +98,8 @@ export interface WorkerHooks {
   readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
   /**
    * Called for each error the worker recovered from.
-   * @default `logger.warn` for a blocked event loop and for an error that a handler threw after its attempt had
-   * ended; other errors are dropped
+   * @default `logger.warn` for a blocked event loop, for an error that a handler threw after its attempt had ended, and
+   * for a schedule that was not fired; other errors are dropped
    */
   readonly onError?: ((error: unknown, context: ErrorContext) => void) | undefined;
   /**
@@ -121,6 +123,11 @@ export function report(hooks: WorkerHooks, error: unknown, operation: ErrorConte
   callOnError(hooks, error, { operation });
 }
 
+/** Reports why a schedule was not fired, or without a name why the definitions in code were not stored. */
+export function reportScheduleError(hooks: WorkerHooks, error: unknown, schedule: string | undefined): void {
+  callOnError(hooks, error, { operation: "schedules", ...(schedule === undefined ? {} : { schedule }) });
+}
+
 /** Reports an error that a handler threw after its attempt had ended. */
 export function reportLateError(hooks: WorkerHooks, error: unknown, task: Task): void {
   const { id, name, queue, attempt } = task;
@@ -129,9 +136,10 @@ export function reportLateError(hooks: WorkerHooks, error: unknown, task: Task):
 
 /** The `onError` of a worker that was given none. */
 export function warnOnError(logger: Logger | null): NonNullable<WorkerHooks["onError"]> {
-  return (error, { operation, task }) => {
+  return (error, { operation, task, schedule }) => {
     if (operation === "eventLoop") log(logger, "warn", (error as Error).message);
     else if (operation === "handler") log(logger, "warn", lateErrorLine(task!, error));
+    else if (operation === "schedules") log(logger, "warn", scheduleErrorLine(schedule, error));
   };
 }
 

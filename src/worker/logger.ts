@@ -41,3 +41,11 @@ export function crashLine({ id, name, attempt }: { id: string; name: string; att
 export function lateErrorLine({ id, name }: { id: string; name: string }, error: unknown): string {
   return `the handler of task ${id} (${name}) threw after its attempt had ended: ${cleanText(error)}`;
 }
+
+export function scheduleErrorLine(schedule: string | undefined, error: unknown): string {
+  const what =
+    schedule === undefined
+      ? "the schedules in code were not stored, and the next worker that starts tries again"
+      : `the schedule "${schedule}" was not fired, and a later drain tries again`;
+  return `${what}: ${cleanText(error)}`;
+}

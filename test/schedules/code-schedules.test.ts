@@ -1,11 +1,12 @@
 // Schedules in code: groups, revisions, payloads that are functions, and when they are stored.
 
 import Database from "better-sqlite3";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { betterSqlite3 } from "../../src/drivers/better-sqlite3.ts";
 import {
   defineSchedule,
   defineTask,
+  type ErrorContext,
   type Schedule,
   Wadi,
   Worker,
@@ -176,7 +177,7 @@ describe("a payload that is a function", () => {
   });
 
   test("that throws is reported, leaves the slot to another worker, and holds up no other schedule", async () => {
-    const errors: unknown[] = [];
+    const errors: unknown[][] = [];
     let fails = true;
     const flaky = defineSchedule({
       ...hourly("flaky"),
@@ -187,12 +188,20 @@ describe("a payload that is a function", () => {
     });
     const options = {
       schedules: [flaky, hourly("b", { payload: "b" })],
-      onError: (error: unknown) => errors.push(error),
+      onError: (error: unknown, { schedule }: ErrorContext) => errors.push([String(error), schedule]),
     };
     await deploy(options).drain();
     nowMs += HOUR;
-    expect(await deploy(options).drain()).toMatchObject({ claimed: 1, more: false });
-    expect(errors.map(String)).toEqual(["Error: no data yet"]);
+    expect(await deploy(options).drain()).toMatchObject({
+      ...{ claimed: 1, more: false },
+      nextDueAtMs: nowMs + 60_000, // an alarm or a hint tries again
+    });
+    expect(errors).toEqual([["Error: no data yet", "flaky"]]);
+    const warn = vi.fn();
+    await deploy({ schedules: [flaky], logger: { warn, error: warn } }).drain();
+    expect(warn.mock.calls).toEqual([
+      ['wadi: the schedule "flaky" was not fired, and a later drain tries again: Error: no data yet'],
+    ]);
     fails = false;
     expect(await deploy(options).drain()).toMatchObject({ claimed: 1 });
     expect((await keys()).sort()).toEqual(["b", "late"]);

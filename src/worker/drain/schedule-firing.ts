@@ -17,7 +17,7 @@ import { taskOfSlot } from "../../producer/schedules/check-schedule.ts";
 import { slotKey } from "../../producer/schedules/schedule-name.ts";
 import { dueSlots, jitterOf } from "../../schedules/due-slots.ts";
 import { slotsOf } from "../../schedules/slots.ts";
-import { report as reportError } from "../hooks.ts";
+import { reportScheduleError } from "../hooks.ts";
 import type { DrainSettings } from "./drain-settings.ts";
 
 /** What a round trip does for schedules, before it settles and claims. */
@@ -46,6 +46,8 @@ type LimitOf = Firing["limits"][number];
 
 /** How long a payload function may take: no lease is renewed meanwhile. */
 const PAYLOAD_MS = 5000;
+/** When a slot whose tasks could not be computed is due again, for alarms and hints. */
+const FAILED_MS = 60_000;
 
 /**
  * The schedules of one drain. A claim reports which are due; the next round trip queues their tasks and moves them on,
@@ -56,6 +58,8 @@ export class ScheduleFiring {
   #reported: Reported | null = null;
   /** Slots that this drain cannot fire. Another worker may. */
   readonly #ignored = new Set<string>();
+  /** Whether one of them is due for this worker, which could not compute its tasks. */
+  #hasFailed = false;
 
   constructor(settings: Pick<DrainSettings, "wadi" | "hooks" | "schedules">) {
     this.#settings = settings;
@@ -88,7 +92,9 @@ export class ScheduleFiring {
   note(report: ScheduleReport | null, nowMs: number): number | null {
     if (report !== null) this.#settings.schedules?.note(report.group);
     this.#reported = report === null ? null : { report, nowMs, answeredAtMs: monotonicMs() };
-    return this.isPending ? nowMs : (report?.nextAtMs ?? null);
+    if (this.isPending) return nowMs;
+    const nextAtMs = report?.nextAtMs ?? null;
+    return this.#hasFailed ? Math.min(nextAtMs ?? Infinity, nowMs + FAILED_MS) : nextAtMs;
   }
 
   /** A round trip with this work was answered. */
@@ -110,7 +116,7 @@ export class ScheduleFiring {
     }
     const fired: Fired[] = [];
     for (const schedule of this.#due) {
-      const one = await this.#try(() => this.#fire(schedule, Math.floor(nowMs)), null);
+      const one = await this.#try(() => this.#fire(schedule, Math.floor(nowMs)), null, schedule.name);
       if (one === null) this.#ignored.add(idOf(schedule));
       else fired.push(one);
     }
@@ -119,11 +125,12 @@ export class ScheduleFiring {
     return { definitions: null, firing: { ...joined(fired), replaces } };
   }
 
-  async #try<T, F>(work: () => Promise<T>, failed: F): Promise<T | F> {
+  async #try<T, F>(work: () => Promise<T>, failed: F, schedule?: string): Promise<T | F> {
     try {
       return await work();
     } catch (error) {
-      reportError(this.#settings.hooks, error, "schedules");
+      reportScheduleError(this.#settings.hooks, error, schedule);
+      if (schedule !== undefined) this.#hasFailed = true;
       return failed;
     }
   }
