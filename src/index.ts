@@ -81,6 +81,7 @@ export { defineSchedule } from "./producer/schedules/define-schedule.ts";
 export type {
   Schedule,
   ScheduledTaskOptions,
+  ScheduleOf,
   SchedulePayload,
   ScheduleSlot,
 } from "./producer/schedules/schedule-options.ts";

@@ -6,7 +6,7 @@ import type { ErrorEnvelope } from "../core/task.ts";
 import { text } from "../core/validate.ts";
 import type { TaskLimits } from "./fleet-limits.ts";
 
-/** A task that `onFailed` can name: the result of `defineTask`, or the name of its handler. */
+/** A task that `onFailed` can name: a definition that takes an `OnFailedPayload`, or the name of its handler. */
 export type OnFailedTask =
   | string
   | {
@@ -16,7 +16,7 @@ export type OnFailedTask =
       readonly maxCrashes: number;
       readonly priority: number;
       readonly expiresInMs: number | null;
-      readonly limits: TaskLimits<never> | null;
+      readonly limits: TaskLimits<OnFailedPayload> | null;
     };
 
 /**

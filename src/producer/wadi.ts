@@ -27,16 +27,16 @@ import type { PauseTarget, TaskPauses } from "./tasks/pauses.ts";
 import * as pauses from "./tasks/pauses.ts";
 import type { PurgeOptions, RetryOptions, TaskControls } from "./tasks/task-controls.ts";
 import * as controls from "./tasks/task-controls.ts";
-import type { ListOptions, ReadArguments, TaskReads } from "./tasks/task-reads.ts";
+import type { ListOptions, TaskReads } from "./tasks/task-reads.ts";
 import * as reads from "./tasks/task-reads.ts";
-import { byId, byKey, byTask } from "./tasks/task-ref.ts";
+import { byId, byKey, byTask, type RefArguments } from "./tasks/task-ref.ts";
 import { type StatementBuilder, statementBuilder } from "./transactional/batch.ts";
 import { type TransactionClient, transactionClient } from "./transactional/transaction.ts";
 import { WADI_OPTIONS, type WadiOptions } from "./wadi-options.ts";
 import { callTask, splitCallTask } from "./wait/call.ts";
 import { OpenWaits } from "./wait/open-waits.ts";
 import type { TaskWaits } from "./wait/task-waits.ts";
-import { waitForTask } from "./wait/wait.ts";
+import { waitForKey, waitForTask } from "./wait/wait.ts";
 import { namesOf, waitForTasks } from "./wait/wait-many.ts";
 import { type CallTaskOptions, checkWait, type WaitOptions } from "./wait/wait-options.ts";
 import { watchTask } from "./wait/watch.ts";
@@ -142,11 +142,14 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
     return waitForTask(this.#waits, byTask("wait", task), checkWait(options));
   }
 
-  async waitByKey<Payload = unknown, Result = unknown>(
+  waitByKey<Payload = unknown, Result = unknown>(
     key: string,
     options?: WaitOptions,
-  ): Promise<Task<Payload, Result>> {
-    return waitForTask(this.#waits, byKey(key), checkWait(options, "waitByKey")) as Promise<never>;
+  ): Promise<Task<Payload, Result>>;
+  waitByKey<T extends AnyTaskDefinition>(task: T, key: string, options?: WaitOptions): Promise<TaskOf<T>>;
+  // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
+  async waitByKey(...args: readonly unknown[]): Promise<any> {
+    return waitForKey(this.#waits, args as unknown as RefArguments<WaitOptions>);
   }
 
   waitMany<Payload, Result>(
@@ -183,7 +186,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   get<T extends AnyTaskDefinition>(task: T, id: string, call?: CallOptions): Promise<TaskOf<T> | null>;
   // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
   async get(...args: readonly unknown[]): Promise<any> {
-    return reads.readTask(this.#session, byId, args as unknown as ReadArguments);
+    return reads.readTask(this.#session, byId, args as unknown as RefArguments<CallOptions>);
   }
 
   getByKey<Payload = unknown, Result = unknown>(
@@ -193,7 +196,7 @@ export class Wadi<Native = unknown, Sync extends boolean = boolean>
   getByKey<T extends AnyTaskDefinition>(task: T, key: string, call?: CallOptions): Promise<TaskOf<T> | null>;
   // biome-ignore lint/suspicious/noExplicitAny: the overloads say what it is
   async getByKey(...args: readonly unknown[]): Promise<any> {
-    return reads.readTask(this.#session, byKey, args as unknown as ReadArguments);
+    return reads.readTask(this.#session, byKey, args as unknown as RefArguments<CallOptions>);
   }
 
   async getStatus(id: string, call?: CallOptions): Promise<TaskState | null> {

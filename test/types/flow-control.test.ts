@@ -29,6 +29,10 @@ test("onFailed is a name or a definition, and null only in a submit", () => {
     defineTask({ name: "a", onFailed: { name: "alert" } });
     // @ts-expect-error: no task
     wadi.submit("a", null, { onFailed: 5 });
+    // @ts-expect-error: it does not take an OnFailedPayload
+    defineTask({ name: "a", onFailed: defineTask<{ order: number }>({ name: "charge" }) });
+    defineTask({ name: "a", onFailed: defineTask<Pick<OnFailedPayload, "task">>({ name: "some" }) });
+    defineTask({ name: "a", onFailed: defineTask({ name: "untyped" }) });
     worker.task(alert, ({ payload }) => {
       expectTypeOf(payload.task.key).toEqualTypeOf<string | null>();
     });

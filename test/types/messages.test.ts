@@ -152,6 +152,10 @@ test("a task is read with the types of its definition", () => {
     expectTypeOf(task!.payload).toEqualTypeOf<{ url: string; width?: number }>();
     expectTypeOf(task!.result).toEqualTypeOf<{ bytes: number } | null>();
     expectTypeOf(await wadi.getByKey(plain, "k")).toEqualTypeOf<typeof task>();
+    expectTypeOf(await wadi.waitByKey(plain, "k", { timeoutMs: 5 })).toEqualTypeOf<
+      NonNullable<typeof task>
+    >();
+    expectTypeOf((await wadi.waitByKey("k")).result).toEqualTypeOf<unknown>();
     expectTypeOf((await wadi.get("task_x"))!.result).toEqualTypeOf<unknown>();
     expectTypeOf((await wadi.get<1, 2>("task_x"))!.result).toEqualTypeOf<2 | null>();
     // @ts-expect-error: an id is a text

@@ -1,6 +1,6 @@
 import type { AnyTaskDefinition } from "../define-task.ts";
 import { checkSchedule } from "./check-schedule.ts";
-import type { Schedule } from "./schedule-options.ts";
+import type { Schedule, ScheduleOf } from "./schedule-options.ts";
 
 /**
  * Checks a schedule when it is defined, and gives its payload the type of its task. Schedules in a list that is passed
@@ -21,7 +21,7 @@ import type { Schedule } from "./schedule-options.ts";
  * });
  * ```
  */
-export function defineSchedule<T extends string | AnyTaskDefinition>(schedule: Schedule<T>): Schedule {
+export function defineSchedule<T extends string | AnyTaskDefinition>(schedule: ScheduleOf<T>): Schedule {
   checkSchedule(schedule as Schedule);
   return schedule as Schedule;
 }

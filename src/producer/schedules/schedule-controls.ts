@@ -16,7 +16,7 @@ import type { AnyTaskDefinition } from "../define-task.ts";
 import type { WadiInternals } from "../internals.ts";
 import { checkSchedule, isDynamic, scheduleRow } from "./check-schedule.ts";
 import { checkScheduleName, DEFAULT_GROUP } from "./schedule-name.ts";
-import type { Schedule } from "./schedule-options.ts";
+import type { Schedule, ScheduleOf } from "./schedule-options.ts";
 import { decodeSchedule, firstAfter, onFailedOf, optionsOf, type ScheduleState } from "./schedule-state.ts";
 import type { RunNowOptions, ScheduleCallOptions, Schedules } from "./schedules.ts";
 
@@ -32,7 +32,7 @@ export class ScheduleControls implements Schedules {
   }
 
   async set<T extends string | AnyTaskDefinition>(
-    schedule: Schedule<T>,
+    schedule: ScheduleOf<T>,
     options?: ScheduleCallOptions,
   ): Promise<ScheduleState> {
     const { group, call } = this.#split("schedules.set", options);

@@ -86,3 +86,7 @@ export interface Schedule<T extends string | AnyTaskDefinition = string | AnyTas
   /** Options of its tasks. The `metadata` of the `Wadi` is not added to them. @default those of the definition */
   readonly options?: ScheduledTaskOptions | undefined;
 }
+
+/** A schedule whose payload may be omitted only where its task takes `{}`, or is a name. */
+export type ScheduleOf<T extends string | AnyTaskDefinition> = Schedule<T> &
+  (Record<never, never> extends PayloadOf<T> ? unknown : { readonly payload: SchedulePayload<PayloadOf<T>> });

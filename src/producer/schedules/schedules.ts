@@ -2,7 +2,7 @@
 import type { SubmittedTask } from "../../core/operations/submit.ts";
 import type { CallOptions } from "../call-options.ts";
 import type { AnyTaskDefinition } from "../define-task.ts";
-import type { Schedule } from "./schedule-options.ts";
+import type { ScheduleOf } from "./schedule-options.ts";
 import type { ScheduleState } from "./schedule-state.ts";
 
 /** Which group a schedule is in, and what may end the call. */
@@ -42,7 +42,7 @@ export interface Schedules {
    * ```
    */
   set<T extends string | AnyTaskDefinition>(
-    schedule: Schedule<T>,
+    schedule: ScheduleOf<T>,
     options?: ScheduleCallOptions,
   ): Promise<ScheduleState>;
 

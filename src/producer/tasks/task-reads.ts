@@ -18,9 +18,9 @@ import type { Session } from "../../core/session/session.ts";
 import { TASK_STATUSES, type Task, type TaskFailure, type TaskStatus } from "../../core/task.ts";
 import { integer, oneOf, optionalText, show, text } from "../../core/validate.ts";
 import { type CallOptions, directCall } from "../call-options.ts";
-import { type AnyTaskDefinition, noDefinition } from "../define-task.ts";
+import type { AnyTaskDefinition } from "../define-task.ts";
 import type { TaskOf } from "../task-types.ts";
-import { byId } from "./task-ref.ts";
+import { byId, ofDefinition, type RefArguments, splitRef } from "./task-ref.ts";
 
 /** The methods of a `Wadi` that read tasks and count them. */
 export interface TaskReads {
@@ -218,10 +218,6 @@ export function readFailures(session: Session, id: string, call?: CallOptions): 
   return session.execute(listFailures(session.target, byId(id).id), directCall("failures", call));
 }
 
-export type ReadArguments =
-  | readonly [ref: string, call?: CallOptions]
-  | readonly [AnyTaskDefinition, ref: string, call?: CallOptions];
-
 /**
  * Reads the task of an id or key, checked to be one of the definition if there is one.
  *
@@ -231,23 +227,9 @@ export type ReadArguments =
 export async function readTask(
   session: Session,
   refOf: (ref: string) => TaskRef,
-  args: ReadArguments,
+  args: RefArguments<CallOptions>,
 ): Promise<Task | null> {
-  const read = (ref: string, call?: CallOptions) =>
-    session.execute(getTask(session.target, refOf(ref)), directCall("get", call));
-  if (!isWithDefinition(args)) return read(args[0], args[1]);
-  const [definition, ref, call] = args;
-  if (definition.payload === undefined) throw noDefinition(definition);
-  const task = await read(ref, call);
-  if (task === null || task.name === definition.name) return task;
-  throw new InvalidArgument(
-    `task ${task.id} is one of "${task.name}", not of "${definition.name}"; pass the definition of that name, or none`,
-  );
-}
-
-function isWithDefinition(
-  args: ReadArguments,
-): args is Extract<ReadArguments, readonly [AnyTaskDefinition, ...unknown[]]> {
-  // A task, which has an id, is refused where the id is checked.
-  return typeof args[0] === "object" && args[0] !== null && !("id" in args[0]);
+  const { definition, ref, options } = splitRef(args);
+  const task = await session.execute(getTask(session.target, refOf(ref)), directCall("get", options));
+  return task === null ? null : ofDefinition(task, definition);
 }

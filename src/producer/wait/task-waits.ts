@@ -1,6 +1,8 @@
 /** The documentation of the methods that wait; `Wadi` has them. */
 import type { TaskState } from "../../core/operations/read.ts";
 import type { Task } from "../../core/task.ts";
+import type { AnyTaskDefinition } from "../define-task.ts";
+import type { TaskOf } from "../task-types.ts";
 import type { WaitOptions } from "./wait-options.ts";
 
 /** The methods of a `Wadi` that wait for tasks. All waits of one `Wadi` share their polls. */
@@ -20,17 +22,21 @@ export interface TaskWaits {
 
   /**
    * Waits for the task of a key. If the task is replaced, the wait goes on with the new one; a key without a task may
-   * get one during the wait.
+   * get one during the wait. With a definition the task has its types; without one the types are an unchecked claim of
+   * the caller.
    *
+   * @throws {InvalidArgument} if the ended task is not one of the definition.
    * @example
    * ```ts
-   * const { status } = await wadi.waitByKey("image:a");
+   * const { result } = await wadi.waitByKey(resize, "image:a");
+   * console.log(result?.bytes);
    * ```
    */
   waitByKey<Payload = unknown, Result = unknown>(
     key: string,
     options?: WaitOptions,
   ): Promise<Task<Payload, Result>>;
+  waitByKey<T extends AnyTaskDefinition>(task: T, key: string, options?: WaitOptions): Promise<TaskOf<T>>;
 
   /**
    * Waits until all of these tasks are terminal and returns them in this order. One request polls all that have not

@@ -1,11 +1,12 @@
 /** Waiting for the end of one task. */
 import type { TaskRef } from "../../core/operations/read.ts";
 import type { Task } from "../../core/task.ts";
+import { byKey, ofDefinition, type RefArguments, splitRef } from "../tasks/task-ref.ts";
 import { endOnAbort } from "./end-on-abort.ts";
 import type { OpenWaits } from "./open-waits.ts";
 import type { PendingWait } from "./pending-wait.ts";
 import { timedOut } from "./timed-out.ts";
-import type { CheckedWait } from "./wait-options.ts";
+import { type CheckedWait, checkWait, type WaitOptions } from "./wait-options.ts";
 
 /**
  * Waits until a task is terminal and returns it. Polls read its state only; its whole row is read once, at the end. A
@@ -13,6 +14,12 @@ import type { CheckedWait } from "./wait-options.ts";
  */
 export function waitForTask(loop: OpenWaits, ref: TaskRef, wait: CheckedWait): Promise<Task> {
   return openWait(loop, ref, wait, false).done;
+}
+
+/** Waits for the task of a key, checked at its end to be one of the definition if there is one. */
+export async function waitForKey(loop: OpenWaits, args: RefArguments<WaitOptions>): Promise<Task> {
+  const { definition, ref, options } = splitRef(args);
+  return ofDefinition(await waitForTask(loop, byKey(ref), checkWait(options, "waitByKey")), definition);
 }
 
 /** A wait for one task, and its end. A paused one does not poll until the loop resumes it. */

@@ -133,7 +133,7 @@ describe("a schema validates at submit what the handler will get", () => {
   });
 });
 
-test("get with a definition refuses a task of another one", async () => {
+test("get and waitByKey with a definition refuse a task of another one", async () => {
   const wadi = memoryWadi();
   const [a, b] = [defineTask<number>({ name: "a" }), defineTask<number>({ name: "b", result: typed<1>() })];
   const { id } = await wadi.submit(a, 5, { key: "k" });
@@ -142,6 +142,10 @@ test("get with a definition refuses a task of another one", async () => {
   await expect(wadi.get(b, id)).rejects.toThrow(
     `task ${id} is one of "a", not of "b"; pass the definition of that name, or none`,
   );
+  await wadi.cancel(id);
+  expect(await wadi.waitByKey(a, "k", { timeoutMs: 100 })).toMatchObject({ id, status: "canceled" });
+  await expect(wadi.waitByKey(b, "k")).rejects.toThrow(`task ${id} is one of "a", not of "b"`);
+  await expect(wadi.waitByKey({ name: "a" } as never, "k")).rejects.toThrow("defineTask");
   expect(await wadi.get(b, "task_none")).toBeNull();
   await expect(wadi.get({ name: "a" } as never, id)).rejects.toThrow("defineTask");
   expect(b.result).toBeNull();

@@ -196,7 +196,9 @@ test.each(["waitByKey", "watchByKey", "wait"] as const)(
           ? (async () => {
               for await (const { status } of wadi.watchByKey("k", options)) expect(status).toBe("queued");
             })()
-          : wadi[how](how === "wait" ? id : "k", options);
+          : how === "wait"
+            ? wadi.wait(id, options)
+            : wadi.waitByKey("k", options);
       await expect(wait).rejects.toThrow(TaskTimeout);
       expect(executor.requests).toBeGreaterThan(6);
       expect(executor.requests).toBeLessThanOrEqual(12);
