@@ -22,7 +22,6 @@ const COMPUTED = [
 /** Types that only an application's own code mentions, and why it does. */
 const FOR_APPLICATIONS: Readonly<Record<string, string>> = {
   "wadi FailEnvelope": "the form of `context.fail(reason)`, whose reason may be anything",
-  "wadi OnFailedPayload": "the payload of the definition that `onFailed` names",
   "wadi SyncWadi": "the type of a variable",
   "wadi WadiOf": "the type of a variable",
 };
