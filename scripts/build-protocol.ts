@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Migration } from "../src/core/protocol.ts";
 import { readOptions } from "./options.ts";
+import { baselineOf } from "./protocol/baseline.ts";
 import { type Protocol, renderPostgres, renderSqlite, renderTypes } from "./protocol/render.ts";
 import { splitStatements } from "./protocol/sql-text.ts";
 import { checkTwins, type Dialect, readStatements } from "./protocol/statements.ts";
@@ -19,11 +20,13 @@ function readMigrations(folder: string): Migration[] {
 }
 
 function readProtocol(dialect: Dialect): Protocol {
-  const migrations = join(ROOT, "protocol/migrations", dialect);
+  const folder = join(ROOT, "protocol/migrations", dialect);
+  const migrations = readMigrations(folder);
   return {
     statements: readStatements(dialect, join(ROOT, "protocol/statements", dialect)),
-    migrations: readMigrations(migrations),
-    optionalMigrations: readMigrations(join(migrations, "optional")),
+    migrations,
+    optionalMigrations: readMigrations(join(folder, "optional")),
+    baseline: dialect === "sqlite" ? baselineOf(migrations) : undefined,
   };
 }
 

@@ -24,6 +24,8 @@ export interface Protocol {
   readonly migrations: readonly Migration[];
   /** Applied only if they are asked for. */
   readonly optionalMigrations: readonly Migration[];
+  /** Does in fewer statements what the migrations do to an empty database, and fails on any other. SQLite only. */
+  readonly baseline?: readonly string[] | undefined;
   /** The Postgres schema its names are qualified with; without one the search path decides. */
   readonly schema?: string | undefined;
   /** Statements to run before each migration: they create that schema if it is missing. */

@@ -30,7 +30,8 @@ export interface MigrateOptions {
  * Brings a database up to date: creates the tables, or adopts those that another SDK created.
  *
  * Each migration is one batch whose first statements record it, so that only one of several processes that start
- * together applies it. On an empty SQLite database all migrations form one batch, because platforms count statements.
+ * together applies it. On an empty SQLite database the baseline takes their place, in one batch, because platforms
+ * count statements: it creates the tables as all migrations would leave them.
  * Safe to call at any time, from any number of processes.
  *
  * @throws {ProtocolVersionMismatch} if the database speaks another protocol version; nothing is written.
@@ -56,7 +57,11 @@ export async function migrate(executor: Executor, options?: MigrateOptions): Pro
     try {
       if (!hasLedger) await createReferenceLedger(executor);
       hasLedger = true;
-      await executor.batch(migrationBatch(executor, next));
+      // Once it has failed, the database may hold something after all: the migrations take what they find.
+      const isBaseline = isEmpty && failures === 0;
+      await executor.batch(
+        migrationBatch(executor, next, isBaseline ? executor.protocol.baseline : undefined),
+      );
       if (isAtOnce) return;
     } catch (error) {
       if (isTooOld(executor, error)) throw tooOld(error);
@@ -95,12 +100,20 @@ export function wantedMigrations(
   return options.mixedFleet ? [...protocol.migrations, ...protocol.optionalMigrations] : protocol.migrations;
 }
 
-function migrationBatch(executor: Executor, migrations: readonly Migration[]): Statement[] {
+/** Records and applies the migrations, the required ones by the baseline if it is given. */
+function migrationBatch(
+  executor: Executor,
+  migrations: readonly Migration[],
+  baseline?: readonly string[],
+): Statement[] {
+  const covered = baseline === undefined ? [] : executor.protocol.migrations;
+  const rest = migrations.filter((migration) => !covered.includes(migration));
   return [
     ...(executor.dialect === "postgres" ? lockMigrations(executor) : []),
     bind(executor, "create_ledger", {}),
     bind(executor, "insert_migrations", { names_json: JSON.stringify(migrations.map(({ name }) => name)) }),
-    ...migrations.flatMap(({ statements }) => statements.map(plain)),
+    ...(baseline ?? []).map(plain),
+    ...rest.flatMap(({ statements }) => statements.map(plain)),
   ];
 }
 

@@ -4,7 +4,7 @@ import type { Protocol } from "../protocol.ts";
 import { type MigrateOptions, wantedMigrations } from "./migrate.ts";
 
 /**
- * The statements that `migrate` would run on an empty database, for applying schema changes by hand.
+ * The migrations as text, for applying schema changes by hand: on an empty database they do what `migrate` does.
  *
  * @throws {InvalidArgument} if it gets no SQL of a dialect, or an unknown option.
  * @example
