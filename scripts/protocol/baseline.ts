@@ -2,7 +2,7 @@
 import Database from "better-sqlite3";
 import type { Migration } from "../../src/core/protocol.ts";
 
-/** Gives the value of these columns anew in each database. */
+/** Columns whose value is the time at which the database is set up, and the SQL of it. */
 const CLOCK_COLUMNS: Readonly<Record<string, string>> = {
   applied_at_ms: "cast(round(unixepoch('subsec') * 1000) as integer)",
 };

@@ -1,4 +1,4 @@
-// The baseline of an empty SQLite database: the same database as by the migrations, and no other database is changed by it.
+// The baseline of an empty SQLite database makes what the migrations make, and changes no other database.
 
 import { describe, expect, test } from "vitest";
 import { type MigrateOptions, migrate } from "../../../src/core/migrations/migrate.ts";
