@@ -93,16 +93,17 @@ describe.each(SQLITE)("$name", (target) => {
       expect(await contents(open.executor)).toEqual(await byMigrations());
     }));
 
-  test("a table that is there already undoes it, and the migrations take over", () =>
+  test.each(["cairnq_tasks", "wadi_pauses"])("if %s exists, it fails and the migrations take over", (table) =>
     opened(async (open) => {
-      const tasks = sqlite.migrations[0]!.statements.find((sql) => sql.includes("cairnq_tasks ("))!;
-      await read(open.executor, tasks);
+      const statements = sqlite.migrations.flatMap((migration) => migration.statements);
+      await read(open.executor, statements.find((sql) => sql.includes(`exists ${table} (`))!);
       const { executor, sent } = watched(open.executor);
       await migrate(executor);
       expect(sent).toEqual({ baseline: 1, migrations: 1 });
       expect(await contents(open.executor)).toEqual(await byMigrations());
       expect(await new Wadi(open.executor).submit("a", 1)).toMatchObject({ name: "a" });
-    }));
+    }),
+  );
 });
 
 describe.each(pickTargets(["better-sqlite3-file"]))("$name, with another SDK", (target) => {
