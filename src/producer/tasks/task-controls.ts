@@ -71,11 +71,11 @@ export interface TaskControls {
    * @throws {InvalidArgument} if the filter is empty or an option is wrong.
    * @example
    * ```ts
-   * const { matched } = await wadi.cancelMany({ queue: "mail", name: "digest" }, { countOnly: true });
-   * let cursor: string | null | undefined;
-   * do ({ cursor } = await wadi.cancelMany({ queue: "mail", name: "digest" }, cursor ? { cursor } : {}));
-   * while (cursor !== null);
-   * console.log(matched);
+   * const filter = { queue: "mail", name: "digest" };
+   * const counted = await wadi.cancelMany(filter, { countOnly: true });
+   * console.log(`${counted.matched} tasks will be canceled`);
+   * let cursor = counted.cursor;
+   * while (cursor !== null) ({ cursor } = await wadi.cancelMany(filter, { cursor }));
    * ```
    */
   cancelMany(
