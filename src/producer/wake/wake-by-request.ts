@@ -110,9 +110,9 @@ function placeOf(url: string): string {
 }
 
 function unanswered(cause: unknown, url: string): string {
-  const isLate = (cause as Error | undefined)?.name === "TimeoutError";
-  const what = isLate ? `was not answered within ${TIMEOUT_MS} ms by` : "could not be sent to";
-  return `the kick ${what} ${placeOf(url)}; its tasks wait for the next kick or cron job unless a drain began`;
+  return (cause as Error | undefined)?.name === "TimeoutError"
+    ? `the kick was not answered within ${TIMEOUT_MS} ms by ${placeOf(url)}; a drain that it started there goes on`
+    : `the kick could not be sent to ${placeOf(url)}; its tasks wait for the next kick or cron job`;
 }
 
 function refusal(status: number, url: string): string {
