@@ -1,157 +1,27 @@
-// The two dialects leave the same rows.
+// Any sequence of statements leaves the same rows in both dialects.
 
-import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Row, Value } from "../../src/core/executor.ts";
-import type { StatementName, StatementParams } from "../../src/core/generated/statements.ts";
-import { bind } from "../../src/core/operations/statement.ts";
-import { sqlite as protocol } from "../../src/protocol/sqlite.ts";
+import type { Value } from "../../src/core/executor.ts";
+import { createDialectTwins, type DialectTwins } from "../../testing/dialect-twins.ts";
 import { groupsJson } from "../../testing/groups-json.ts";
-import { createStatementDatabase, type StatementClient } from "../../testing/postgres-client.ts";
 import { PLAIN_CLAIM, seededRandom, type TaskInput, taskInput } from "../../testing/task-input.ts";
 
-const JSON_COLUMNS = ["payload", "result", "error", "expired_error", "metadata"];
 const QUEUES = ["default", "mail"];
 const NAMES = ["resize", "send", "sum"];
 const OUTCOMES = ["complete", "succeed", "retry", "fail", "release"];
 const POLICIES = ["reuse", "reuse-succeeded", "reject", "replace", "debounce"] as const;
 const STATUSES = ["queued", "running", "succeeded", "failed", "canceled"];
 
-let postgres: StatementClient;
-let sqlite: Database.Database;
+let twins: DialectTwins;
 
 beforeAll(async () => {
-  postgres = await createStatementDatabase();
-  sqlite = new Database(":memory:");
-  for (const { statements } of protocol.migrations) for (const sql of statements) sqlite.exec(sql);
+  twins = await createDialectTwins();
 });
 
-afterAll(async () => {
-  await postgres.end();
-  sqlite.close();
-});
-
-/** Runs one statement on both databases, expects the same rows in any order and returns them. */
-async function both<N extends StatementName>(name: N, values: StatementParams[N]): Promise<Row[]> {
-  const rows = normalize(onSqlite(name, values));
-  expect(normalize(await postgres.run(name, values)), `${name} ${JSON.stringify(values)}`).toEqual(rows);
-  return rows;
-}
-
-function onSqlite<N extends StatementName>(name: N, values: StatementParams[N]): Row[] {
-  const { sql, params } = bind({ protocol }, name, values);
-  const statement = sqlite.prepare<unknown[], Row>(sql);
-  if (statement.reader) return statement.all(...params);
-  statement.run(...params);
-  return [];
-}
-
-async function submitKeyed(tasks: readonly TaskInput[], now_ms: number): Promise<void> {
-  const json = JSON.stringify(tasks);
-  const values = { keys_json: json, tasks_json: json, now_ms };
-  const rows = sqlite.transaction(() => {
-    onSqlite("cancel_replaced_tasks", values);
-    onSqlite("free_task_keys", values);
-    onSqlite("insert_keyed_tasks", values);
-    onSqlite("insert_task_keys", values);
-    return onSqlite("select_keyed_tasks", values);
-  })();
-  await postgres.query("begin");
-  await postgres.run("lock_task_keys", values);
-  await postgres.run("cancel_replaced_tasks", values);
-  await postgres.run("lock_debounced_tasks", values);
-  const twins = await postgres.run("submit_keyed_tasks", values);
-  await postgres.query("commit");
-  expect(normalize(twins), JSON.stringify(tasks)).toEqual(normalize(rows));
-}
-
-async function expectEqualTables(): Promise<void> {
-  for (const sql of ["select * from cairnq_tasks", "select key, task_id from cairnq_task_keys"]) {
-    expect(normalize(await postgres.query(sql))).toEqual(
-      normalize(sqlite.prepare<unknown[], Row>(sql).all()),
-    );
-  }
-}
-
-/** One form for both: text cells, JSON with sorted fields, sorted rows. */
-function normalize(rows: readonly Row[]): Row[] {
-  return rows
-    .map((row) =>
-      Object.fromEntries(
-        Object.entries(row)
-          .sort(([a], [b]) => (a < b ? -1 : 1))
-          .map(([column, value]) => {
-            if (value === null) return [column, null];
-            return [column, JSON_COLUMNS.includes(column) ? sortFields(String(value)) : String(value)];
-          }),
-      ),
-    )
-    .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
-}
-
-function sortFields(json: string): string {
-  return JSON.stringify(JSON.parse(json), (_, value: unknown) =>
-    value !== null && typeof value === "object" && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  );
-}
-
-test("every way out of running leaves the same row on both dialects", async () => {
-  const settlements: object[] = [];
-  const leases: object[] = [];
-  let count = 0;
-  for (const outcome of [...OUTCOMES, "lost", "expired"]) {
-    for (const canceled of [false, true]) {
-      for (const max_attempts of [1, 2]) {
-        for (const delay_ms of [0, 500]) {
-          const id = `exit_${String(count++).padStart(3, "0")}`;
-          const groups_json = groupsJson([taskInput(id, { queue: "exits", max_attempts, payload: [count] })]);
-          await both("insert_tasks", { groups_json, now_ms: 1_000 });
-          const lanes_json = JSON.stringify([{ queue: "exits", name: "resize", quota: 1 }]);
-          const lease_ms = outcome === "expired" ? 10 : 1_000;
-          const taken = { lanes_json, worker_id: `w:${id}`, lease_ms, max_tasks: 1, now_ms: 1_000 };
-          await both("claim_tasks", { ...taken, ...PLAIN_CLAIM });
-          const owned = { id, worker_id: `w:${id}`, now_ms: 1_001 };
-          await both("update_progress", { ...owned, progress: 0.25, message: "a quarter" });
-          if (canceled) await both("cancel_task", { id, key: null, now_ms: 1_002 });
-          const worker_id = outcome === "lost" ? "w:other" : `w:${id}`;
-          leases.push({ id, worker_id });
-          if (outcome === "expired") continue;
-          const error = {
-            type: "Error",
-            code: "handler_error",
-            message: "no",
-            retryable: true,
-            details: null,
-          };
-          settlements.push({
-            ...{ id, worker_id, attempt: 1, delay_ms, outcome: outcome === "lost" ? "complete" : outcome },
-            ...(outcome === "retry" || outcome === "fail"
-              ? { error }
-              : { result: delay_ms === 0 ? null : { ok: 1 } }),
-          });
-        }
-      }
-    }
-  }
-  const renewed = await both("renew_leases", {
-    leases_json: JSON.stringify(leases),
-    lease_ms: 1_500,
-    now_ms: 1_020,
-  });
-  expect(renewed).toHaveLength(40);
-  const settled = await both("settle_tasks", {
-    settlements_json: JSON.stringify(settlements),
-    now_ms: 1_100,
-  });
-  expect(settled).toHaveLength(40);
-  expect(await both("recover_leases", { scope: null, now_ms: 1_011 })).toHaveLength(8);
-  expect(await both("recover_leases", { scope: null, now_ms: 1_011 })).toHaveLength(0);
-  await expectEqualTables();
-});
+afterAll(() => twins.end());
 
 test("1500 random steps leave the same rows on both dialects", { timeout: 120_000 }, async () => {
+  const { both, onSqlite, onPostgres, submitKeyed, expectEqualTables } = twins;
   const random = seededRandom(7);
   const one = <T>(list: readonly T[]): T => list[random(list.length)]!;
   const maybe = <T>(value: T): T | null => (random(2) === 0 ? value : null);
@@ -250,7 +120,7 @@ test("1500 random steps leave the same rows on both dialects", { timeout: 120_00
     async () => {
       const lane = { queue: one(QUEUES), name: one(["", ...NAMES]) };
       if (random(3) === 0) await both("insert_pause", { ...lane, now_ms });
-      else for (const run of [onSqlite, postgres.run.bind(postgres)]) await run("delete_pause", lane);
+      else for (const run of [onSqlite, onPostgres]) await run("delete_pause", lane);
       await both("select_pauses", lane);
     },
     () =>
