@@ -27,6 +27,19 @@ begin
   if is_due and not pg_try_advisory_xact_lock_shared(hashtextextended('wadi:wake:' || kicked_queue, seed)) then
     return true;
   end if;
+  -- No drain may claim them; the resume kicks. No names stand for any.
+  if not exists (
+    select 1 from (
+      select jsonb_array_elements_text(kicked_names) as name
+      union all
+      select '' where jsonb_array_length(kicked_names) = 0
+    ) kicked
+    where not exists (
+      select 1 from wadi_pauses pause where pause.queue in (kicked_queue, '') and pause.name in (kicked.name, '')
+    )
+  ) then
+    return false;
+  end if;
   select case
       when is_due then
         coalesce(wake.kicked_at_ms between present_ms - 4999 and present_ms + 5000, false)

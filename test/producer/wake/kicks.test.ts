@@ -79,6 +79,24 @@ describe.each(targets)("on $name", (target) => {
     expect(kicks).toHaveLength(1);
   });
 
+  test("tasks of a paused queue or name kick once they are resumed, and others at once", async () => {
+    const wadi = open();
+    const submitMany = (names: string[]) => Promise.all(names.map((name) => wadi.submit(name, 1, on())));
+    await wadi.pause({ ...on(), name: "a" });
+    await submitMany(["a", "a"]);
+    expect(kicks).toEqual([]);
+    await submitMany(["a", "b"]);
+    expect(kicks).toHaveLength(1);
+    await wadi.pause(on());
+    clock.advance(60_000);
+    await submitMany(["a", "b"]);
+    await wadi.submit("b", 1, { ...on(), key: `paused${queue}` });
+    expect(kicks).toHaveLength(1);
+    await wadi.resume({ ...on(), name: "a" });
+    await wadi.resume(on());
+    await vi.waitFor(() => expect(kicks).toHaveLength(2));
+  });
+
   test("a drain that goes on suppresses kicks for its names, and none once it has ended", async () => {
     const [wadi, other] = [open(), open()];
     await wadi.submit("a", 1, on());
