@@ -103,7 +103,7 @@ const PLANS: Partial<Record<StatementName, readonly string[]>> = {
     ...[GROUP, "schedules by wadi_schedules_next_idx"],
   ],
   mark_wakes: [LEASE, WAKE],
-  take_kicks: [WAKE],
+  take_kicks: [WAKE, PAUSE],
   take_cleared_scope: [LEASE, "scan of tasks by wadi_tasks_queued_idx", "scan of schedules"],
   take_hops: [WAKE],
   reset_hops: [WAKE],

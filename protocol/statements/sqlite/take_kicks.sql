@@ -1,7 +1,7 @@
 -- Takes the kick of each queue that got tasks, and returns the queues whose kick the caller has to send. None is taken
--- while one is pending, for at most 5 s, while a drain is going to claim tasks of all these names, while all of them are
--- paused, or in a database of another scope. A kick that is due later is taken unless an earlier one is on its way. It
--- follows the submit in the same batch. No names stand for any.
+-- while one is pending, for at most 5 s, while a drain is going to claim tasks of all these names, while all of them
+-- are paused, or in a database of another scope. A kick that is due later is taken unless an earlier one is on its way.
+-- It follows the submit in the same batch. No names stand for any.
 -- @param kicks_json json
 -- @param can_delay integer
 -- @param scope text?

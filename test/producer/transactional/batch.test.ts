@@ -49,7 +49,7 @@ describe.each(Object.keys(nativeClients))("statements for the application's batc
 
   test("find the tables of an older Wadi, and bring them up to date", async () => {
     const { migrations } = client.executor.protocol;
-    const old = { ...client.executor.protocol, migrations: migrations.slice(0, -1) };
+    const old = { ...client.executor.protocol, baseline: undefined, migrations: migrations.slice(0, -1) };
     await new Wadi({ ...client.executor, protocol: old }).migrate();
     const { id, statements } = await wadi.statements.submit("mail", null);
     await client.batch(statements);
